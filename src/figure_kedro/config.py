@@ -1,0 +1,82 @@
+"""How parameters, data set files and the command line become one configuration."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from kedro.config import MissingConfigException, OmegaConfigLoader
+from omegaconf import OmegaConf
+
+from figure_kedro.errors import UserError, nearest
+from figure_kedro.parameters import Parameters, check_parameters
+
+
+class ProjectConfigLoader(OmegaConfigLoader):
+    """Kedro's loader, with one file a data set.
+
+    ``conf/<environment>/datasets/cora.yml`` holds ``cora:`` and below it whatever differs from the parameters for
+    that data set, in the same shape. What stands later wins: parameters, the data set's file, ``--params``.
+
+    Catalog files can use ``${setting:dataset}``, the value of any parameter, and ``${run_key:data_processing}``, a
+    short name for all settings that decide the results of that pipeline. A path with its run key in it is never
+    shared by two runs with different settings. ``${tracking_uri:}`` and ``${artefact_uri:}`` are where MLflow keeps
+    its records: a SQLite file in the data folder, unless ``MLFLOW_TRACKING_URI`` says otherwise.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.config_patterns.setdefault("datasets", ["datasets/*"])
+        resolvers = {
+            "setting": self._setting,
+            "run_key": self._run_key,
+            "tracking_uri": self._tracking_uri,
+            "artefact_uri": self._artefact_uri,
+        }
+        for name, resolver in resolvers.items():
+            OmegaConf.register_new_resolver(name, resolver, replace=True)
+
+    def __getitem__(self, key: str) -> dict[str, Any]:
+        if key == "parameters" and key not in self.data:
+            return self._merged_parameters
+        return super().__getitem__(key)
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """The merged parameters, checked."""
+        return check_parameters(self["parameters"])
+
+    @cached_property
+    def _merged_parameters(self) -> dict[str, Any]:
+        parameters = super().__getitem__("parameters")  # --params are on top already
+        try:
+            datasets = super().__getitem__("datasets")
+        except MissingConfigException:
+            datasets = {}
+        name = str(parameters.get("dataset"))
+        if name not in datasets:
+            raise UserError(f"there is no data set {name!r}; {nearest(name, datasets)}")
+        runtime = OmegaConf.create(self.runtime_params or {})
+        merged = OmegaConf.merge(parameters, datasets[name] or {}, runtime)
+        return OmegaConf.to_container(merged)
+
+    def _setting(self, path: str) -> Any:
+        value: Any = self.parameters
+        for part in path.split("."):
+            value = getattr(value, part)
+        return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+
+    def _run_key(self, stage: str) -> str:
+        return self.parameters.key(stage)
+
+    def _tracking_uri(self) -> str:
+        return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{self._mlflow_folder() / 'mlflow.db'}"
+
+    def _artefact_uri(self) -> str | None:
+        # a tracking server decides for itself where artefacts go
+        return None if os.environ.get("MLFLOW_TRACKING_URI") else (self._mlflow_folder() / "artifacts").as_uri()
+
+    def _mlflow_folder(self) -> Path:
+        folder = Path(self.conf_source).resolve().parent / self.parameters.data_folder / "mlflow"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder

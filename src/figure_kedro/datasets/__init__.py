@@ -1,0 +1,1 @@
+"""Kedro datasets: the only place that reads or writes files."""

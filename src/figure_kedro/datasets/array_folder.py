@@ -1,0 +1,35 @@
+"""Arrays and a description in a folder: the file format behind our datasets, without pickle."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+DESCRIPTION = "description.json"
+
+
+def write_arrays(folder: Path, arrays: dict[str, np.ndarray], description: dict[str, Any]) -> None:
+    """Write each array as ``<name>.npy`` and the description as JSON; the folder appears whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        for name, array in arrays.items():
+            np.save(temporary / f"{name}.npy", array, allow_pickle=False)
+        (temporary / DESCRIPTION).write_text(json.dumps(description, indent=2))
+        temporary.chmod(0o755)
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(temporary, folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def read_arrays(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read what :func:`write_arrays` wrote; arrays are mapped from disk and read when they are used."""
+    description = json.loads((folder / DESCRIPTION).read_text())
+    arrays = {path.stem: np.load(path, mmap_mode="r", allow_pickle=False) for path in sorted(folder.glob("*.npy"))}
+    return arrays, description

@@ -1,0 +1,30 @@
+"""A contextual stochastic block model: size, degree, classes and homophily as wanted."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from figure_kedro.datasets.sources.raw_files import RawFiles
+from figure_kedro.graph import Graph
+from figure_kedro.graph.csbm import generate_csbm
+
+
+class Settings(BaseModel):
+    """What decides the graph that is drawn."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["csbm"] = "csbm"
+    nodes: int = Field(1000, ge=2, description="number of nodes")
+    degree: float = Field(10.0, gt=0, description="mean number of neighbours of a node")
+    classes: int = Field(4, ge=2, description="number of classes, of equal size")
+    homophily: float = Field(0.8, ge=0, le=1, description="share of edges that join nodes of one class")
+    features: int = Field(16, ge=1, description="number of features")
+    signal: float = Field(1.0, ge=0, description="distance of the class means, in standard deviations of the noise")
+    splits: int = Field(10, ge=1, description="number of random splits")
+    seed: int = Field(0, ge=0, description="of the random generator; equal seeds give equal graphs")
+
+
+def load(settings: Settings, raw: RawFiles, name: str) -> Graph:
+    """Draw the graph; no file is read."""
+    return generate_csbm(**settings.model_dump(exclude={"kind"}), name=name)

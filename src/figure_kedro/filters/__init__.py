@@ -1,0 +1,7 @@
+"""Filter banks: sets of polynomials of the normalised adjacency, applied by recurrence."""
+
+from figure_kedro.filters.bank import FilterBank
+from figure_kedro.filters.banks import bank_names, build_bank
+from figure_kedro.filters.operator import normalised_adjacency, to_torch
+
+__all__ = ["FilterBank", "bank_names", "build_bank", "normalised_adjacency", "to_torch"]

@@ -1,0 +1,32 @@
+"""The standard basis, GPRGNN's bank."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from figure_kedro.filters.bank import FilterBank, Propagate
+
+
+class Bank(FilterBank):
+    r"""Powers of the normalised adjacency, the bank of `"Adaptive Universal Generalized PageRank Graph Neural Network"
+    (Chien et al., 2021) and the default of the FiGURe paper:
+
+    .. math:: F_i = A_n^i, \quad h_i(\lambda) = (1 - \lambda)^i, \quad i = 0, \ldots, K - 1
+
+    ``K - 1`` products, one block held at a time. An isolated node keeps its features under every filter if there are
+    self-loops; without them every filter but the identity gives it zeros.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(("I", "A")[i] if i < 2 else f"A^{i}" for i in range(self.size))
+
+    def apply(self, propagate: Propagate, block: torch.Tensor) -> Iterator[torch.Tensor]:
+        yield block
+        for _ in range(1, self.size):
+            block = propagate(block)
+            yield block
+
+    def response(self, eigenvalues: np.ndarray) -> np.ndarray:
+        return (1.0 - eigenvalues) ** np.arange(self.size)[:, None]

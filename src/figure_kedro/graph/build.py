@@ -1,0 +1,106 @@
+"""From a list of edges to a clean graph."""
+
+import logging
+
+import numpy as np
+import scipy.sparse as sp
+
+from figure_kedro.errors import UserError
+from figure_kedro.graph.graph import Features, Graph
+
+logger = logging.getLogger(__name__)
+
+
+def graph_from_edges(
+    source: np.ndarray,
+    target: np.ndarray,
+    *,
+    name: str,
+    num_nodes: int | None = None,
+    ids: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    directed: bool = False,
+    features: Features | None = None,
+    labels: np.ndarray | None = None,
+    classes: tuple[str, ...] | None = None,
+    splits: np.ndarray | None = None,
+    generated: dict | None = None,
+) -> Graph:
+    """Build a graph from edge endpoints given as row numbers.
+
+    Self-loops and repeated edges are dropped and counted in the log; of repeated edges with different weights the
+    largest stands. An undirected graph may list its edges once or in both directions.
+
+    Args:
+        source: Row number of the first endpoint of each edge ``(m,)``.
+        target: Row number of the second endpoint ``(m,)``.
+        name: Of the graph.
+        num_nodes: Needed if ``ids`` is not given, which are then 0, 1, 2, ...
+        ids: The user's node ids ``(n,)``.
+        weights: Positive weights ``(m,)``.
+        directed: Whether to keep the direction of the edges.
+        features, labels, classes, splits, generated: As in :class:`Graph`. Classes are named by their number if
+            ``classes`` is not given.
+    """
+    ids = np.arange(num_nodes) if ids is None else np.asarray(ids)
+    adjacency = _adjacency(np.asarray(source), np.asarray(target), weights, ids, directed, name)
+    if features is not None:
+        features = sp.csr_array(features, dtype=np.float32) if sp.issparse(features) else features.astype(np.float32)
+    if labels is not None:
+        labels = np.asarray(labels, dtype=np.int64)
+        if classes is None:
+            classes = tuple(str(c) for c in range(int(labels.max(initial=-1)) + 1))
+    return Graph(name, ids, adjacency, directed, features, labels, classes or (), splits, generated or {})
+
+
+def _adjacency(
+    source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, ids: np.ndarray, directed: bool, name: str
+) -> sp.csr_array:
+    n = len(ids)
+    for what, array in (("second endpoints", target), ("weights", weights)):
+        if array is not None and len(array) != len(source):
+            raise UserError(f"{name}: {len(array)} {what} for {len(source)} edges; give one for each edge")
+    for endpoints in (source, target):
+        if len(endpoints) and (endpoints.min() < 0 or endpoints.max() >= n):
+            edge = int(np.argmax((endpoints < 0) | (endpoints >= n)))
+            raise UserError(
+                f"{name}: edge {edge} ends at node number {endpoints[edge]}, but the graph has nodes 0 to {n - 1}"
+            )
+    if weights is not None:
+        weights = np.asarray(weights, dtype=np.float32)
+        bad = ~(np.isfinite(weights) & (weights > 0))
+        if bad.any():
+            edge = int(np.argmax(bad))
+            raise UserError(f"{name}: edge {edge} has weight {weights[edge]}; weights must be positive and finite")
+
+    # 32-bit positions halve the memory of a large graph
+    index = np.int32 if max(n, 2 * len(source)) <= np.iinfo(np.int32).max else np.int64
+    source, target = source.astype(index), target.astype(index)
+    keep = source != target
+    loops = len(source) - int(keep.sum())
+    if loops:
+        source, target = source[keep], target[keep]
+        weights = None if weights is None else weights[keep]
+
+    matrix = _largest_of_repeated(source, target, weights, n)
+    duplicates = len(source) - matrix.nnz
+    if loops or duplicates:
+        logger.info("%s: dropped %d self-loops and %d duplicate edges", name, loops, duplicates)
+    if not directed:
+        matrix = sp.csr_array(matrix.maximum(matrix.T))
+    matrix.sort_indices()
+    return matrix
+
+
+def _largest_of_repeated(source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, n: int) -> sp.csr_array:
+    if weights is not None and len(weights):
+        order = np.lexsort((-weights, target, source))
+        source, target, weights = source[order], target[order], weights[order]
+        first = np.ones(len(source), dtype=bool)
+        first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+        source, target, weights = source[first], target[first], weights[first]
+    data = np.ones(len(source), dtype=np.float32) if weights is None else weights
+    matrix = sp.coo_array((data, (source, target)), shape=(n, n)).tocsr()  # sums what is repeated
+    if weights is None:
+        matrix.data[:] = 1
+    return matrix

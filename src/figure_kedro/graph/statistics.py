@@ -1,0 +1,59 @@
+"""What a table of data sets says about a graph."""
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from figure_kedro.graph.graph import Graph
+from figure_kedro.graph.splits import PARTS
+
+
+def edge_homophily(graph: Graph) -> float | None:
+    r"""Share of the edges that join nodes of equal labels:
+
+    .. math:: h = \frac{|\{\{u, v\} \in E : y_u = y_v\}|}{|E|}
+
+    :math:`E` holds the distinct undirected pairs, without self-loops, whose endpoints both have a known label
+    :math:`y`; the direction and weight of an edge do not count. ``None`` if there is no such edge, which includes a
+    graph without labels.
+    """
+    if graph.labels is None:
+        return None
+    edges = graph.adjacency.tocoo()
+    source, target = (ends.astype(np.int64) for ends in (edges.row, edges.col))
+    if graph.directed:
+        pairs = np.unique(np.minimum(source, target) * graph.num_nodes + np.maximum(source, target))
+        source, target = np.divmod(pairs, graph.num_nodes)
+    first, second = graph.labels[source], graph.labels[target]
+    known = (first >= 0) & (second >= 0) & (source != target)
+    return float((first == second)[known].mean()) if known.any() else None
+
+
+def statistics_table(graph: Graph) -> pd.DataFrame:
+    """One row with the columns of the paper's table of data sets and what else a reader should know.
+
+    ``edges`` counts undirected pairs, or directed edges if the graph is directed. ``train``, ``val`` and ``test`` are
+    the sizes of the first split (0 if there are no splits). ``homophily`` is :func:`edge_homophily`, empty where it is
+    not defined. ``isolated_nodes`` have no edge in either direction.
+    """
+    first_split = np.zeros(0, dtype=np.int8) if graph.splits is None else graph.splits[0]
+    homophily = edge_homophily(graph)
+    row = {
+        "dataset": graph.name,
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "features": graph.num_features,
+        "classes": graph.num_classes,
+        **{part: int((first_split == code).sum()) for part, code in PARTS.items()},
+        "homophily": np.nan if homophily is None else homophily,
+        "splits": graph.num_splits,
+        "isolated_nodes": _isolated_nodes(graph.adjacency),
+        "directed": graph.directed,
+    }
+    return pd.DataFrame([row])
+
+
+def _isolated_nodes(adjacency: sp.csr_array) -> int:
+    touched = np.diff(adjacency.indptr) > 0
+    touched[adjacency.indices] = True
+    return int((~touched).sum())

@@ -1,0 +1,11 @@
+"""The pipelines by name; ``kedro run`` runs their sum."""
+
+from kedro.pipeline import Pipeline
+
+from figure_kedro.pipelines import data_processing
+
+
+def register_pipelines() -> dict[str, Pipeline]:
+    """Register the pipelines explicitly, in the order in which they build on each other."""
+    pipelines = {"data_processing": data_processing.create_pipeline()}
+    return {**pipelines, "__default__": sum(pipelines.values(), Pipeline([]))}

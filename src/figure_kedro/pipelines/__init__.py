@@ -1,0 +1,1 @@
+"""The pipelines: ``pipeline.py`` is wiring, ``nodes.py`` holds pure functions."""

@@ -1,0 +1,24 @@
+"""The wiring of ``data_processing``."""
+
+from kedro.pipeline import Pipeline, node
+
+from figure_kedro.pipelines.data_processing import nodes
+
+
+def create_pipeline() -> Pipeline:
+    """Load and split a graph, normalise its adjacency, describe the filter bank and the data set."""
+    return Pipeline(
+        [
+            node(nodes.prepare_graph, ["source_graph", "params:features"], "graph", name="prepare_graph"),
+            node(nodes.tabulate_splits, "graph", "splits", name="tabulate_splits"),
+            node(
+                nodes.normalise_adjacency,
+                ["graph", "params:filters"],
+                "normalised_adjacency",
+                name="normalise_adjacency",
+            ),
+            node(nodes.describe_bank, "params:filters", "filter_bank", name="describe_bank"),
+            node(nodes.summarise_graph, "graph", "dataset_statistics", name="summarise_graph"),
+            node(nodes.draw_filter_responses, None, "filter_responses", name="draw_filter_responses"),
+        ]
+    )
