@@ -51,9 +51,12 @@ def truncated_svd(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np.ndarra
 def _ritz(backward: torch.Tensor, block: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The best approximations of ``U, Sigma, V`` within the span of a block."""
     basis = torch.linalg.qr(block).Q
-    q, r = torch.linalg.qr(backward @ basis)
-    u, values, vh = torch.linalg.svd(r)
-    return basis @ vh.T, values, q @ u
+    image = backward @ basis  # A^T Q = V Sigma W^T
+    gram = image.T.double() @ image.double()  # in double precision, so that squaring costs small values nothing
+    squares, rotation = (part.flip(-1) for part in torch.linalg.eigh(gram))
+    values = squares.clamp(min=0).sqrt().float()
+    rotation = rotation.float()
+    return basis @ rotation, values, image @ rotation / values.clamp(min=NEGLIGIBLE)
 
 
 def _filter(forward: torch.Tensor, backward: torch.Tensor, block: torch.Tensor, cut: float) -> torch.Tensor:

@@ -132,6 +132,10 @@ def _check_edges(graph: Graph) -> None:
         )
 
 
+def _id(graph: Graph, row: int) -> str:
+    return repr(graph.ids[row : row + 1].tolist()[0])  # a plain Python value, without numpy's type
+
+
 def _check_weights(graph: Graph) -> None:
     weights = graph.adjacency.data
     bad = ~(np.isfinite(weights) & (weights > 0))
@@ -140,7 +144,7 @@ def _check_weights(graph: Graph) -> None:
         u = np.searchsorted(graph.adjacency.indptr, edge, side="right") - 1
         v = graph.adjacency.indices[edge]
         raise UserError(
-            f"{graph.name}: the edge from {graph.ids[u]!r} to {graph.ids[v]!r} has weight {weights[edge]}; "
+            f"{graph.name}: the edge from {_id(graph, u)} to {_id(graph, v)} has weight {weights[edge]}; "
             "weights must be positive and finite"
         )
 
@@ -162,7 +166,7 @@ def _check_features(graph: Graph) -> None:
         row, column = coordinates.row[entry], coordinates.col[entry]
     else:
         row, column = np.argwhere(~np.isfinite(features))[0]
-    raise UserError(f"{graph.name}: feature {column} of node {graph.ids[row]!r} is not a finite number")
+    raise UserError(f"{graph.name}: feature {column} of node {_id(graph, row)} is not a finite number")
 
 
 def _check_labels(graph: Graph) -> None:
@@ -175,6 +179,6 @@ def _check_labels(graph: Graph) -> None:
     if bad.any():
         node = int(np.argmax(bad))
         raise UserError(
-            f"{graph.name}: node {graph.ids[node]!r} has label {labels[node]}, outside 0 to {graph.num_classes - 1} "
+            f"{graph.name}: node {_id(graph, node)} has label {labels[node]}, outside 0 to {graph.num_classes - 1} "
             "(or -1 for unknown)"
         )

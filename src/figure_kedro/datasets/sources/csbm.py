@@ -19,8 +19,8 @@ class Settings(BaseModel):
     degree: float = Field(10.0, gt=0, description="mean number of neighbours of a node")
     classes: int = Field(4, ge=2, description="number of classes, of equal size")
     homophily: float = Field(0.8, ge=0, le=1, description="share of edges that join nodes of one class")
-    features: int = Field(16, ge=1, description="number of features")
-    signal: float = Field(1.0, ge=0, description="distance of the class means, in standard deviations of the noise")
+    features: int = Field(16, ge=0, description="number of features; 0 for none")
+    signal: float = Field(1.0, ge=0, description="norm of the class means, in standard deviations of the noise")
     splits: int = Field(10, ge=1, description="number of random splits")
     seed: int = Field(0, ge=0, description="of the random generator; equal seeds give equal graphs")
 

@@ -1,0 +1,172 @@
+"""Two ways to minimise the objective of the alpha-combined classifier."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+
+from figure_kedro.errors import UserError
+from figure_kedro.evaluation.objective import Objective
+
+TOLERANCE = 1e-7
+"""L-BFGS stops when the objective falls by less than this in an iteration: what float32 products can resolve."""
+
+MAX_ALPHA_SCALE = 10.0
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients ``(K,)``, weights ``(C, D)`` and bias ``(C,)`` of the combination without centring."""
+
+    coefficients: torch.Tensor
+    weights: torch.Tensor
+    bias: torch.Tensor
+    iterations: int
+
+
+def activate(alpha: torch.Tensor, activation: str) -> torch.Tensor:
+    """Apply the activation of the coefficients: ``none`` or ``exp``."""
+    return torch.exp(alpha) if activation == "exp" else alpha
+
+
+def initial_weights(shape: tuple[int, int], like: torch.Tensor, seed: int) -> torch.Tensor:
+    r"""Draw weights uniformly from :math:`\pm D^{-1/2}`, as ``torch.nn.Linear`` does."""
+    draw = torch.rand(shape, generator=torch.Generator().manual_seed(seed))
+    return ((2 * draw - 1) / shape[1] ** 0.5).to(like)
+
+
+def solve_lbfgs(
+    objective: Objective, alpha_init: float, activation: str, alpha_scale: float, max_iterations: int, seed: int
+) -> Solution:
+    r"""Minimise over all variables at once with L-BFGS, the coefficients' norm held at its start.
+
+    Weight decay alone does not make the problem well defined: :math:`(c a, W / c)` predicts the same for every
+    :math:`c`, at a lower price the larger :math:`c` is. Therefore
+
+    .. math:: a = r \frac{g(\alpha)}{\lVert g(\alpha) \rVert}, \quad r = \lVert g(\alpha_{init}) \rVert
+
+    with the activation :math:`g`. For a single view this is an ordinary, convex logistic regression.
+
+    The weights are searched as :math:`W = V L^{-1}` with :math:`L L^T = \Sigma / 4 + \lambda I` and :math:`\Sigma` the
+    covariance of the combination at the start, an upper estimate of the Hessian of every class. That takes
+    one small Cholesky factor and saves most of the iterations, because embeddings and random features are strongly
+    correlated. ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at its
+    start, above 10 counts as 10.
+    """
+    like = objective.means
+    (k, d), c = like.shape, objective.onehot.shape[1]
+    alpha_scale = min(alpha_scale, MAX_ALPHA_SCALE)
+    start = torch.full((k,), alpha_init, dtype=torch.float64)
+    radius = activate(start, activation).norm()
+    # The search moves alpha in units of its start, so that alpha_scale means the same for every alpha_init.
+    unit = 1.0 if activation == "exp" else abs(alpha_init)
+    inverse = _inverse_factor(objective.covariance(activate(start, activation).to(like)), objective.weight_decay)
+
+    def unpack(x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        x = torch.from_numpy(x)
+        alpha = start + alpha_scale * unit * x[:k]
+        return alpha, (x[k + c :].to(like).view(c, d) @ inverse), x[k : k + c].to(like)
+
+    def coefficients(alpha: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        if activation == "exp":  # the largest one is taken out first, since only ratios survive the normalisation
+            alpha = alpha - alpha.max()
+        active = activate(alpha, activation)
+        return radius * active / active.norm(), active
+
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray]:
+        alpha, weights, bias = unpack(x)
+        a, active = coefficients(alpha)
+        loss, grad_a, grad_weights, grad_bias = objective(a.to(like), weights, bias)
+        grad_a = grad_a.double().cpu()
+        direction = a / radius
+        grad_active = radius / active.norm() * (grad_a - direction * (direction @ grad_a))
+        grad_alpha = alpha_scale * unit * grad_active * (active if activation == "exp" else 1.0)
+        parts = (grad_alpha, grad_bias, (grad_weights @ inverse.T).flatten())
+        return loss, np.concatenate([part.double().cpu().numpy() for part in parts])
+
+    first = torch.cat([torch.zeros(k + c), initial_weights((c, d), torch.zeros(1), seed).flatten()])
+    options = {"maxiter": max_iterations, "ftol": TOLERANCE, "gtol": TOLERANCE}
+    found = minimize(evaluate, first.double().numpy(), jac=True, method="L-BFGS-B", options=options)
+    alpha, weights, bias = unpack(found.x)
+    a = coefficients(alpha)[0].to(like)
+    return Solution(a, weights, bias - weights @ (a @ objective.means), found.nit)
+
+
+def solve_adam(
+    objective: Objective,
+    alpha_init: float,
+    activation: str,
+    learning_rates: tuple[float, float],
+    max_epochs: int,
+    seed: int,
+    validation: tuple[list[torch.Tensor], torch.Tensor] | None,
+    patience: int | None,
+) -> Solution:
+    """Minimise with Adam as the paper does, one full-batch step an epoch, and keep the best epoch.
+
+    The best epoch has the highest validation accuracy, the first of equals; without validation the lowest
+    objective. Training ends after ``patience`` epochs without a better one, or when the objective is not finite.
+
+    Args:
+        objective: Not centred.
+        alpha_init: Start of every coefficient, before the activation.
+        activation: ``none`` or ``exp``.
+        learning_rates: Of the weights and the bias, and of the coefficients.
+        max_epochs: Upper limit.
+        seed: Of the initial weights.
+        validation: Views ``(m, D)`` and targets ``(m,)``, or ``None``.
+        patience: Epochs, or ``None`` to run all.
+    """
+    like = objective.means
+    (k, d), c = like.shape, objective.onehot.shape[1]
+    alpha = torch.full((k,), alpha_init).to(like)
+    weights, bias = initial_weights((c, d), like, seed), torch.zeros(c).to(like)
+    optimiser = torch.optim.Adam(
+        [{"params": [weights, bias], "lr": learning_rates[0]}, {"params": [alpha], "lr": learning_rates[1]}]
+    )
+    best, best_score, best_epoch, epoch = None, -np.inf, 0, 0
+    for epoch in range(1, max_epochs + 1):
+        a = activate(alpha, activation)
+        loss, grad_a, weights.grad, bias.grad = objective(a, weights, bias)
+        if not np.isfinite(loss):
+            break
+        score = -loss if validation is None else _accuracy(a, weights, bias, *validation)
+        if score > best_score:
+            best, best_score, best_epoch = (a.clone(), weights.clone(), bias.clone()), score, epoch
+        elif patience is not None and epoch - best_epoch >= patience:
+            break
+        alpha.grad = grad_a * a if activation == "exp" else grad_a
+        optimiser.step()
+    if best is None:
+        raise UserError("the classifier's loss is not finite at its start; scale the embeddings")
+    return Solution(*best, iterations=epoch)
+
+
+def combined_logits(
+    views: list[torch.Tensor], a: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor
+) -> torch.Tensor:
+    """Logits ``(n, C)`` of the combined views, without forming the combination."""
+    logits = bias.repeat(len(views[0]), 1)
+    for coefficient, view in zip(a.tolist(), views, strict=True):
+        logits.addmm_(view, weights.T, alpha=coefficient)
+    return logits
+
+
+def _accuracy(
+    a: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, views: list[torch.Tensor], targets: torch.Tensor
+) -> float:
+    return (combined_logits(views, a, weights, bias).argmax(dim=1) == targets).double().mean().item()
+
+
+def _inverse_factor(covariance: torch.Tensor, weight_decay: float) -> torch.Tensor:
+    """Inverse of the Cholesky factor of the estimated Hessian, with as little added as makes it one."""
+    hessian = covariance.double() / 4
+    spread = hessian.diagonal().mean().item()
+    identity = torch.eye(len(hessian), dtype=hessian.dtype, device=hessian.device)
+    ridge = weight_decay + 1e-6 * spread or 1.0  # constant views without weight decay have no curvature at all
+    while True:
+        factor, failed = torch.linalg.cholesky_ex(hessian + ridge * identity)
+        if not failed:
+            return torch.linalg.solve_triangular(factor, identity, upper=False).to(covariance.dtype)
+        ridge = 10 * ridge

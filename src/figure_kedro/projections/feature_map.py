@@ -1,0 +1,91 @@
+"""What every random feature map can do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from figure_kedro.errors import UserError
+
+BLOCK_ENTRIES = 1 << 22
+"""How many entries of the result are computed at a time: 16 MB of float32, whatever the width of the map."""
+
+
+class FeatureMap(TransformerMixin, BaseEstimator, ABC):
+    r"""A map :math:`\phi` from :math:`\mathbb{R}^d` to :math:`\mathbb{R}^D` whose inner products stand for a kernel,
+    :math:`\phi(x) \cdot \phi(y) \approx k(x, y)`.
+
+    It is drawn from :math:`d` and the random state alone, so a map that was fitted on the embeddings under one filter
+    serves every other filter. A new map is one new file in ``figure_kedro/projections/maps`` with a class named
+    ``Map``, whose arguments are fields of :class:`~figure_kedro.projections.settings.ProjectionSettings` (``seed``
+    arrives as ``random_state``); the file's name is the map's name in the settings.
+
+    Attributes:
+        n_features_in_: The input dimension :math:`d`.
+        n_features_out_: The output dimension :math:`D`.
+    """
+
+    def fit(self, X: np.ndarray | torch.Tensor, y: None = None) -> "FeatureMap":
+        """Draw the map for inputs as wide as ``X`` ``(n, d)``; the values of ``X`` are not read."""
+        self.n_features_in_ = as_rows(X).shape[1]
+        self.n_features_out_ = self._draw(self.n_features_in_)
+        return self
+
+    def transform(self, X: np.ndarray | torch.Tensor) -> np.ndarray:
+        """Map rows ``(n, d)`` to ``(n, D)``, float32.
+
+        Raises:
+            UserError: If an entry is not finite, or its features are too large for float32.
+        """
+        rows = as_rows(X)
+        check_is_fitted(self)
+        mapped = np.empty((len(rows), self.n_features_out_), dtype=np.float32)
+        for part, block in self.blocks(rows):
+            mapped[part] = block
+        return mapped
+
+    def blocks(self, X: np.ndarray | torch.Tensor) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield consecutive row slices and their features, so that a long result need never be held whole."""
+        rows = as_rows(X)
+        check_is_fitted(self)
+        if rows.shape[1] != self.n_features_in_:
+            raise UserError(f"the projection was fitted on {self.n_features_in_} columns but got {rows.shape[1]}")
+        step = max(1, BLOCK_ENTRIES // self.n_features_out_)
+        for start in range(0, len(rows), step):
+            part = slice(start, min(start + step, len(rows)))
+            block = np.ascontiguousarray(rows[part], dtype=np.float32)
+            check_finite(block, start)
+            with np.errstate(over="ignore", invalid="ignore"):
+                features = self._features(block)
+            if not np.isfinite(features).all():
+                raise UserError(
+                    f"the random features of rows {part.start} to {part.stop - 1} overflow; "
+                    "set projection.scale to 'rms' or lower the degree"
+                )
+            yield part, features
+
+    @abstractmethod
+    def _draw(self, d: int) -> int:
+        """Set the fitted arrays for inputs ``(n, d)`` and return the output dimension."""
+
+    @abstractmethod
+    def _features(self, rows: np.ndarray) -> np.ndarray:
+        """Map finite float32 rows ``(m, d)`` to ``(m, D)``."""
+
+
+def as_rows(X: np.ndarray | torch.Tensor) -> np.ndarray:
+    """The same matrix as a numpy array, without a copy where it is in main memory."""
+    array = X.detach().cpu().numpy() if isinstance(X, torch.Tensor) else np.asanyarray(X)
+    if array.ndim != 2:
+        raise UserError(f"embeddings must be a matrix of rows and columns, not an array of shape {array.shape}")
+    return array
+
+
+def check_finite(rows: np.ndarray, first: int = 0) -> None:
+    """Raise a :class:`UserError` that names the first row with NaN or infinity, counting from ``first``."""
+    bad = ~np.isfinite(rows).all(axis=1)
+    if bad.any():
+        raise UserError(f"row {first + int(np.argmax(bad))} of the embeddings is not finite; check how they were made")

@@ -1,0 +1,16 @@
+"""What several tests need."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """A folder with published raw files; tests that need it are skipped where there is none."""
+    beside_the_project = Path(__file__).parents[2] / "shared" / "data" / "pyg_raw"
+    folder = Path(os.environ.get("FIGURE_RAW_MIRROR") or beside_the_project)
+    if not folder.is_dir():
+        pytest.skip("no published raw files here: set FIGURE_RAW_MIRROR to a folder that has them")
+    return folder
