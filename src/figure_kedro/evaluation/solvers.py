@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation.objective import Objective
@@ -12,7 +13,7 @@ from figure_kedro.evaluation.objective import Objective
 TOLERANCE = 1e-7
 """L-BFGS stops when the objective falls by less than this in an iteration: what float32 products can resolve."""
 
-MAX_ALPHA_SCALE = 10.0
+MAX_ALPHA_SCALE = 1.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,9 @@ def solve_lbfgs(
 
     first = torch.cat([torch.zeros(k + c), initial_weights((c, d), torch.zeros(1), seed).flatten()])
     options = {"maxiter": max_iterations, "ftol": TOLERANCE, "gtol": TOLERANCE}
-    found = minimize(evaluate, first.double().numpy(), jac=True, method="L-BFGS-B", options=options)
+    # SciPy's own vectors are short: threads of its BLAS would only spin and keep the cores from the products above.
+    with threadpool_limits(limits=1, user_api="blas"):
+        found = minimize(evaluate, first.double().numpy(), jac=True, method="L-BFGS-B", options=options)
     alpha, weights, bias = unpack(found.x)
     a = coefficients(alpha)[0].to(like)
     return Solution(a, weights, bias - weights @ (a @ objective.means), found.nit)

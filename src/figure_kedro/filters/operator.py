@@ -38,12 +38,52 @@ def _inverse_root(degrees: np.ndarray) -> np.ndarray:
 def to_torch(matrix: sp.csr_array, device: torch.device | str = "cpu") -> torch.Tensor:
     """The same matrix as a torch CSR tensor."""
     wide = matrix.nnz > np.iinfo(np.int32).max
-    index = torch.int64 if wide else torch.int32
+    index = np.int64 if wide else np.int32
     return torch.sparse_csr_tensor(
-        torch.as_tensor(matrix.indptr, dtype=index),
-        torch.as_tensor(matrix.indices, dtype=index),
-        torch.as_tensor(matrix.data),
+        torch.from_numpy(np.array(matrix.indptr, dtype=index)),
+        torch.from_numpy(np.array(matrix.indices, dtype=index)),
+        torch.from_numpy(np.array(matrix.data)),
         size=matrix.shape,
         device=device,
         check_invariants=False,
     )
+
+
+class SparseOperator:
+    """A constant sparse matrix that multiplies dense blocks, also inside a differentiated step.
+
+    The backward pass multiplies by the transpose, which is kept beside the matrix; a symmetric matrix is its own.
+
+    Args:
+        matrix: CSR ``(m, n)``.
+        symmetric: Whether it equals its transpose, which saves the second copy.
+        device: Where it multiplies.
+    """
+
+    def __init__(self, matrix: sp.csr_array, *, symmetric: bool = False, device: torch.device | str = "cpu") -> None:
+        self.shape = matrix.shape
+        self.nnz = matrix.nnz
+        self.matrix = to_torch(matrix, device)
+        self.transposed = self.matrix if symmetric else to_torch(sp.csr_array(matrix.T), device)
+
+    def __call__(self, block: torch.Tensor) -> torch.Tensor:
+        """Multiply ``(n, d)`` to ``(m, d)``."""
+        return _Product.apply(self.matrix, self.transposed, block)
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, matrix: torch.Tensor, transposed: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
+        ctx.transposed = transposed
+        return _multiply(matrix, block)
+
+    @staticmethod
+    def backward(ctx, gradient: torch.Tensor) -> tuple[None, None, torch.Tensor]:
+        return None, None, _multiply(ctx.transposed, gradient.contiguous())
+
+
+def _multiply(matrix: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
+    if matrix.device.type != "cpu" or matrix.dtype != block.dtype:
+        return matrix.to(block.dtype) @ block
+    # in place with beta=0 spares the zeroed and copied result that `matrix @ block` makes
+    return block.new_empty(matrix.shape[0], block.shape[1]).addmm_(matrix, block, beta=0)

@@ -51,7 +51,9 @@ def generate_csbm(
         name: Of the graph.
     """
     if classes < 2 or nodes < 2 * classes:
-        raise UserError(f"{name}: {nodes} nodes in {classes} classes; give two classes or more, each of two nodes or more")
+        raise UserError(
+            f"{name}: {nodes} nodes in {classes} classes; give two classes or more, each of two nodes or more"
+        )
     if not 0 <= homophily <= 1:
         raise UserError(f"{name}: homophily = {homophily} is not a share; choose one from 0 to 1")
     if degree < 0 or signal < 0 or features < 0:

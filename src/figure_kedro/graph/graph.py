@@ -115,20 +115,20 @@ def _parts(graph: Graph):
 def _check_ids(graph: Graph) -> None:
     repeated = pd.Index(graph.ids).duplicated()
     if repeated.any():
-        raise UserError(f"{graph.name}: node id {graph.ids[int(np.argmax(repeated))]!r} occurs twice; ids must differ")
+        raise UserError(f"{graph.name}: node id {_id(graph, np.argmax(repeated))} occurs twice; ids must differ")
 
 
 def _check_edges(graph: Graph) -> None:
     loops = graph.adjacency.diagonal() != 0
     if loops.any():
-        raise UserError(f"{graph.name}: node {graph.ids[int(np.argmax(loops))]!r} has a self-loop; leave it out")
+        raise UserError(f"{graph.name}: node {_id(graph, np.argmax(loops))} has a self-loop; leave it out")
     if graph.directed:
         return
     difference = sp.coo_array(graph.adjacency != graph.adjacency.T)
     if difference.nnz:
-        u, v = (graph.ids[int(ends[0])] for ends in (difference.row, difference.col))
+        u, v = (_id(graph, ends[0]) for ends in (difference.row, difference.col))
         raise UserError(
-            f"{graph.name}: the edges between {u!r} and {v!r} differ by direction; make them equal or set directed"
+            f"{graph.name}: the edges between {u} and {v} differ by direction; make them equal or set directed"
         )
 
 

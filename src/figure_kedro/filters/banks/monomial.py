@@ -9,7 +9,7 @@ from figure_kedro.filters.bank import FilterBank, Propagate
 
 
 class Bank(FilterBank):
-    r"""Powers of the normalised adjacency, the bank of `"Adaptive Universal Generalized PageRank Graph Neural Network"
+    r"""Powers of the normalised adjacency, the bank of "Adaptive Universal Generalized PageRank Graph Neural Network"
     (Chien et al., 2021) and the default of the FiGURe paper:
 
     .. math:: F_i = A_n^i, \quad h_i(\lambda) = (1 - \lambda)^i, \quad i = 0, \ldots, K - 1

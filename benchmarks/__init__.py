@@ -1,0 +1,14 @@
+"""Timings side by side with peers and bounds, each ratio measured in one run.
+
+``python -m benchmarks`` runs all of them and renews the tables in ``benchmarks/results``; ``--list`` names them. A
+benchmark is a module of this package:
+
+- its docstring, the first line of which is the title of its table;
+- ``NOTE``: how each column and ratio is defined, in Markdown;
+- ``run(settings: Settings) -> pd.DataFrame``: the table, collected with :class:`~benchmarks.report.Rows`.
+
+A new benchmark is one new file and its name in :data:`BENCHMARKS`.
+"""
+
+BENCHMARKS = ("data_processing", "data_processing_growth")
+"""The benchmarks in the order in which they run."""

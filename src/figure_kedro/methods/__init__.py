@@ -1,0 +1,1 @@
+"""Methods that learn node embeddings without labels, one file each, and the parts that they share."""

@@ -1,0 +1,112 @@
+"""FiGURe's training step on stored propagated rows, for graphs larger than memory."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from figure_kedro.errors import UserError
+from figure_kedro.filters import FilterBank, SparseOperator
+from figure_kedro.graph.graph import Features
+from figure_kedro.methods.encoder import FigureModel
+from figure_kedro.methods.full import average_contrast
+from figure_kedro.methods.settings import DecoupledSettings
+
+RUN = 512
+"""Neighbouring rows that are read together, so that a batch from disk is not read row by row."""
+
+Allocate = Callable[[str, tuple[int, ...]], np.ndarray]
+
+
+class DecoupledObjective:
+    r"""The average loss over all filters on mini-batches of rows of :math:`F_i [X, 1]` and :math:`F_i P [X, 1]`.
+
+    The encoder is linear up to its PReLU, so the filters can be applied to the features once, before training; then a
+    step needs rows, and no graph. Rows are propagated by column blocks into arrays that ``allocate`` provides, files
+    mapped from disk for a graph larger than memory. The readout is that of the batch. With all rows in one batch and
+    fresh corruptions the steps are those of the whole graph.
+
+    Args:
+        module: A one-layer model to train, shared by all filters.
+        features: Of all nodes.
+        matrix: The normalised adjacency.
+        bank: The filters.
+        settings: Rows a step, number of stored corruptions.
+        seed: Draws the stored corruptions.
+        allocate: Makes an array ``(n, f + 1)`` for a name; in memory by default.
+    """
+
+    def __init__(
+        self,
+        module: FigureModel,
+        features: Features,
+        matrix: sp.csr_array,
+        bank: FilterBank,
+        settings: DecoupledSettings,
+        seed: int,
+        allocate: Allocate | None = None,
+    ) -> None:
+        if not module.one_pass or not module.encoders[0].linear:
+            raise UserError("the decoupled strategy needs one shared encoder of one layer; choose full or sampled")
+        self.module, self._bank, self._settings, self._features = module, bank, settings, features
+        self._allocate = allocate or (lambda name, shape: np.empty(shape, dtype=np.float32))
+        self._operator = SparseOperator(matrix, symmetric=True)  # never differentiated: the transpose is not needed
+        self._true = self._propagate(features, None, "true")
+        generator = torch.Generator().manual_seed(seed)
+        orders = [torch.randperm(matrix.shape[0], generator=generator).numpy() for _ in range(settings.corruptions)]
+        self._corrupted = [self._propagate(features, order, f"corrupted_{k}") for k, order in enumerate(orders)]
+        if settings.corruptions:
+            self._operator = None  # training holds no graph
+
+    def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
+        encoder = self.module.encoders[0]
+        if self._corrupted:
+            corrupted = self._corrupted[epoch % len(self._corrupted)]
+        else:
+            order = torch.randperm(self._features.shape[0], generator=generator).numpy()
+            corrupted = self._propagate(self._features, order, "fresh")
+        for runs in self._batches(generator):
+            weights = torch.cat([encoder.theta, encoder.bias[None]])
+            yield average_contrast(self.module, self._blocks(runs, corrupted, weights))
+
+    def _blocks(
+        self, runs: list[slice], corrupted: dict[int, np.ndarray], weights: torch.Tensor
+    ) -> Iterator[tuple[int, torch.Tensor]]:
+        for index in self.module.trained:
+            true, false = (_rows(part[index], runs).to(weights.device) for part in (self._true, corrupted))
+            both = torch.stack([true, false], dim=1).view(-1, len(weights))  # (2 rows, f + 1)
+            yield index, (both @ weights).view(len(true), -1)  # (rows, 2 d)
+
+    def _batches(self, generator: torch.Generator) -> Iterator[list[slice]]:
+        n, rows = self._features.shape[0], self._settings.batch_rows
+        if rows >= n:
+            yield [slice(0, n)]
+            return
+        length = min(RUN, rows)
+        runs = [slice(start, min(start + length, n)) for start in range(0, n, length)]
+        order = torch.randperm(len(runs), generator=generator).tolist()
+        per_batch = max(1, rows // length)
+        for start in range(0, len(order), per_batch):
+            yield [runs[i] for i in order[start : start + per_batch]]
+
+    def _propagate(self, features: Features, order: np.ndarray | None, name: str) -> dict[int, np.ndarray]:
+        n, f = features.shape
+        stored = {index: self._allocate(f"{name}_{index}", (n, f + 1)) for index in self.module.trained}
+        sparse = sp.csc_array(features) if sp.issparse(features) else None
+        for start in range(0, f + 1, self._settings.columns):
+            stop = min(start + self._settings.columns, f + 1)
+            block = np.ones((n, stop - start), dtype=np.float32)  # the last column of all stays 1: the bias
+            part = slice(start, min(stop, f))
+            given = block[:, : part.stop - part.start]
+            given[:] = sparse[:, part].toarray() if sparse is not None else features[:, part]
+            if order is not None:
+                block = block[order]
+            for index, filtered in enumerate(self._bank.apply(self._operator, torch.from_numpy(block))):
+                if index in stored:
+                    stored[index][:, start:stop] = filtered.numpy()
+        return stored
+
+
+def _rows(array: np.ndarray, runs: list[slice]) -> torch.Tensor:
+    return torch.from_numpy(np.concatenate([array[run] for run in runs]))

@@ -1,0 +1,127 @@
+r"""The encoder that all filters share, and the model around it."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from figure_kedro.filters import FilterBank
+from figure_kedro.methods.features import FeatureMatrix
+from figure_kedro.methods.settings import EncoderSettings
+
+Propagate = Callable[[torch.Tensor], torch.Tensor]
+
+
+class Encoder(nn.Module):
+    r"""One graph convolution with a filter in place of the adjacency, from the FiGURe paper:
+
+    .. math:: E(X, F_i) = \mathrm{PReLU}(F_i (X \Theta + b))
+
+    The bias stands before the filter, as if it were the weight of a constant feature. So it costs nothing, and
+    :math:`F_i X` with a column of ones is all that training on propagated rows needs. With several ``mlp_layers`` the
+    linear map becomes a network; with several ``gcn_layers`` the filter is applied again after each further layer.
+
+    Args:
+        num_features: Columns of :math:`X`.
+        dim: Columns of the embedding.
+        settings: The number of layers.
+        generator: Draws the initial weights.
+    """
+
+    def __init__(self, num_features: int, dim: int, settings: EncoderSettings, generator: torch.Generator) -> None:
+        super().__init__()
+        self.theta = _weights(num_features, dim, generator)
+        self.bias = nn.Parameter(torch.zeros(dim))
+        self.slope = nn.Parameter(torch.full((1,), 0.25))
+        self.mlp = nn.ParameterList(_weights(dim, dim, generator) for _ in range(settings.mlp_layers - 1))
+        self.further = nn.ParameterList(_weights(dim, dim, generator) for _ in range(settings.gcn_layers - 1))
+
+    @property
+    def linear(self) -> bool:
+        """Whether everything before the last PReLU is linear, so that filters may be applied to features."""
+        return not self.mlp and not self.further
+
+    def transform(self, features: FeatureMatrix | torch.Tensor) -> torch.Tensor:
+        """The part before the filter: ``(n, f)`` to ``(n, d)``."""
+        hidden = features @ self.theta + self.bias
+        for weights in self.mlp:
+            hidden = F.prelu(hidden, self.slope) @ weights
+        return hidden
+
+    def deepen(self, block: torch.Tensor, apply_filter: Propagate) -> torch.Tensor:
+        """The further layers: filtered ``(n, c d)``, ``c`` blocks side by side, to the last pre-activation."""
+        for weights in self.further:
+            hidden = F.prelu(block, self.slope).view(-1, len(weights)) @ weights
+            block = apply_filter(hidden.view_as(block))
+        return block
+
+
+class FigureModel(nn.Module):
+    """Encoder and discriminator, shared by all filters or one pair for each filter that is trained.
+
+    Args:
+        num_features: Columns of the features.
+        dim: Columns of the embedding.
+        bank: The filters; those that are identities are not trained and use the first encoder.
+        settings: Layers and sharing.
+        generator: Draws the initial weights.
+    """
+
+    def __init__(
+        self, num_features: int, dim: int, bank: FilterBank, settings: EncoderSettings, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.trained = tuple(i for i, identity in enumerate(bank.identities) if not identity)
+        copies = 1 if settings.shared else len(self.trained)
+        self.encoders = nn.ModuleList(Encoder(num_features, dim, settings, generator) for _ in range(copies))
+        self.discriminators = nn.ParameterList(_weights(dim, dim, generator) for _ in range(copies))
+
+    @property
+    def one_pass(self) -> bool:
+        """Whether one recurrence of the bank serves all filters."""
+        return len(self.encoders) == 1 and not self.encoders[0].further
+
+    def encoder(self, index: int) -> Encoder:
+        """The encoder of filter number ``index`` of the bank."""
+        return self.encoders[self._copy(index)]
+
+    def discriminator(self, index: int) -> nn.Parameter:
+        return self.discriminators[self._copy(index)]
+
+    def _copy(self, index: int) -> int:
+        return 0 if len(self.encoders) == 1 or index not in self.trained else self.trained.index(index)
+
+    @torch.no_grad()
+    def embed(
+        self, features: FeatureMatrix | torch.Tensor, propagate: Propagate, bank: FilterBank
+    ) -> Iterator[torch.Tensor]:
+        """Yield the embedding ``(n, d)`` under every filter of the bank, identities included, one at a time."""
+        for index, block in self.filtered(lambda encoder: encoder.transform(features), propagate, bank):
+            yield F.prelu(block, self.encoder(index).slope)
+
+    def filtered(
+        self, start: Callable[[Encoder], torch.Tensor], propagate: Propagate, bank: FilterBank
+    ) -> Iterator[tuple[int, torch.Tensor]]:
+        """Yield the number and the last pre-activation of every filter.
+
+        Args:
+            start: What an encoder hands to the filters: its transformed features, or several such blocks side by side.
+            propagate: Multiplies by the normalised adjacency.
+            bank: The filters.
+        """
+        if self.one_pass:
+            yield from enumerate(bank.apply(propagate, start(self.encoders[0])))
+            return
+        for index in range(bank.size):
+            encoder = self.encoder(index)
+
+            def apply_filter(block: torch.Tensor, index: int = index) -> torch.Tensor:
+                return next(islice(bank.apply(propagate, block), index, None))
+
+            yield index, encoder.deepen(apply_filter(start(encoder)), apply_filter)
+
+
+def _weights(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
+    return nn.Parameter(nn.init.xavier_uniform_(torch.empty(rows, columns), generator=generator))

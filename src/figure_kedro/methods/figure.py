@@ -1,0 +1,135 @@
+r"""FiGURe: one encoder, trained on every filter of a bank by mutual information."""
+
+import hashlib
+import logging
+from collections.abc import Iterable
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from figure_kedro.errors import UserError
+from figure_kedro.filters import FilterBank, SparseOperator
+from figure_kedro.graph import Graph
+from figure_kedro.methods.decoupled import Allocate, DecoupledObjective
+from figure_kedro.methods.encoder import FigureModel
+from figure_kedro.methods.features import FeatureMatrix
+from figure_kedro.methods.full import FullObjective, is_filtering_features_cheaper
+from figure_kedro.methods.sampled import SampledObjective
+from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.training.device import available_memory, pick_device, set_threads
+from figure_kedro.training.loop import CheckpointStore, Listener, Objective, TrainingRecord, train
+
+logger = logging.getLogger(__name__)
+
+MEMORY_SHARE = 0.7
+"""Share of the free memory that a whole-graph step may take before the decoupled strategy is chosen."""
+
+
+def build_model(num_features: int, bank: FilterBank, settings: RepresentationSettings) -> FigureModel:
+    """A model with freshly drawn weights; the same seed gives the same weights."""
+    generator = torch.Generator().manual_seed(settings.training.seed)
+    model = FigureModel(num_features, settings.dim, bank, settings.encoder, generator)
+    if not model.trained:
+        raise UserError("every filter of the bank is the identity, so there is nothing to train; raise filters.size")
+    return model
+
+
+def train_figure(
+    graph: Graph,
+    matrix: sp.csr_array,
+    bank: FilterBank,
+    settings: RepresentationSettings,
+    *,
+    checkpoints: CheckpointStore | None = None,
+    listeners: Iterable[Listener] = (),
+    allocate: Allocate | None = None,
+) -> tuple[FigureModel, TrainingRecord]:
+    """Train "FiGURe: Simple and Efficient Unsupervised Node Representations with Filter Augmentations" (Ekbote et
+    al., 2023) on a graph, without its labels.
+
+    Args:
+        graph: With features.
+        matrix: Its normalised adjacency.
+        bank: The filters; identities are left out of training.
+        settings: Of the method.
+        checkpoints: Where a killed run is taken up again.
+        listeners: Told of every epoch.
+        allocate: Makes the arrays of the decoupled strategy, see :class:`DecoupledObjective`.
+
+    Returns:
+        The model on the CPU with the weights of the lowest training loss, and what happened on the way.
+    """
+    if graph.features is None:
+        raise UserError(f"{graph.name} has no features; set features.structural to svd")
+    device = pick_device(settings.training.device)
+    set_threads(settings.training.threads)
+    model = build_model(graph.num_features, bank, settings).to(device)
+    strategy = choose_strategy(graph, matrix, model, settings, device)
+    objective = _objective(strategy, graph, matrix, bank, model, settings, device, allocate)
+    fingerprint = hashlib.sha256((graph.checksum() + settings.model_dump_json()).encode()).hexdigest()
+    record = train(
+        objective,
+        settings.training,
+        device=device,
+        checkpoints=checkpoints,
+        fingerprint=fingerprint,
+        listeners=listeners,
+    )
+    return model.cpu(), record
+
+
+def embed(model: FigureModel, graph: Graph, matrix: sp.csr_array, bank: FilterBank) -> Iterable[np.ndarray]:
+    """Rebuild the embeddings ``(n, d)`` of a graph under every filter from the weights, one at a time."""
+    operator = SparseOperator(matrix, symmetric=True)  # never differentiated: the transpose is not needed
+    for block in model.embed(FeatureMatrix(graph.features), operator, bank):
+        yield block.numpy()
+
+
+def estimate_memory(graph: Graph, matrix: sp.csr_array, model: FigureModel, settings: RepresentationSettings) -> int:
+    """Bytes that a step on the whole graph needs beside the graph itself.
+
+    A filter keeps its gradient, ``2 d`` columns, until the backward pass; three more such blocks are in use at a
+    time. Filtering features first adds the filtered features, true and corrupted.
+    """
+    n, f = graph.features.shape
+    blocks = len(model.trained) + 3
+    columns = blocks * 2 * settings.dim
+    if not sp.issparse(graph.features) and is_filtering_features_cheaper((n, f), settings.dim, matrix.nnz):
+        columns += 2 * (len(model.trained) + 2) * (f + 1)
+    weights = 8 * (f + settings.dim) * settings.dim * len(model.encoders)
+    return 4 * (n * columns + weights) + 12 * matrix.nnz
+
+
+def choose_strategy(
+    graph: Graph, matrix: sp.csr_array, model: FigureModel, settings: RepresentationSettings, device: torch.device
+) -> str:
+    """Resolve ``auto``, and say what was chosen and why."""
+    need, free = estimate_memory(graph, matrix, model, settings), available_memory(device)
+    size = f"a whole-graph step takes about {need / 2**30:.2f} GiB of {free / 2**30:.1f} GiB free"
+    strategy = settings.strategy
+    if strategy == "auto":
+        strategy = "full" if need < MEMORY_SHARE * free or not model.one_pass else "decoupled"
+        logger.info("strategy %s on %s: %s", strategy, device, size)
+    else:
+        logger.info("strategy %s on %s, as asked for (%s)", strategy, device, size)
+    return strategy
+
+
+def _objective(
+    strategy: str,
+    graph: Graph,
+    matrix: sp.csr_array,
+    bank: FilterBank,
+    model: FigureModel,
+    settings: RepresentationSettings,
+    device: torch.device,
+    allocate: Allocate | None,
+) -> Objective:
+    if strategy == "sampled":
+        return SampledObjective(model, graph.features, matrix, bank, settings.sampled, not graph.directed)
+    if strategy == "decoupled":
+        seed = settings.training.seed
+        return DecoupledObjective(model, graph.features, matrix, bank, settings.decoupled, seed, allocate)
+    operator = SparseOperator(matrix, symmetric=not graph.directed, device=device)
+    return FullObjective(model, FeatureMatrix(graph.features, device), operator, bank)

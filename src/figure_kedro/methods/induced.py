@@ -1,0 +1,57 @@
+r"""Filters induced on some of the nodes, exactly and without forming a power of the whole matrix."""
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.polynomial import chebyshev
+
+from figure_kedro.filters import FilterBank
+
+
+def induced_filters(
+    matrix: sp.csr_array, bank: FilterBank, nodes: np.ndarray, *, symmetric: bool = True
+) -> list[np.ndarray]:
+    r"""The sub-matrices :math:`F_i[S, S]` of every filter for a set :math:`S` of nodes.
+
+    A filter is a combination of Chebyshev polynomials :math:`T_j` of :math:`B = L - I`, and
+
+    .. math:: T_{a+b} = 2 \, T_a T_b - T_{|a-b|}
+
+    so that :math:`T_{a+b}[S, S]` needs only the columns :math:`T_a[:, S]` and rows :math:`T_b[S, :]`: polynomials of
+    half the degree, whose columns are sparse on a sparse graph.
+
+    Args:
+        matrix: The normalised adjacency ``(n, n)``.
+        bank: The filters.
+        nodes: The set :math:`S`, ``(s,)``.
+        symmetric: Whether the matrix equals its transpose.
+
+    Returns:
+        One dense matrix ``(s, s)``, float32, for each filter.
+    """
+    half = bank.size // 2
+    columns = _columns(matrix, nodes, half)
+    rows = columns if symmetric else _columns(sp.csr_array(matrix.T), nodes, half)  # rows[j] is T_j[S, :]^T
+    induced: list[np.ndarray] = []
+    for degree in range(bank.size):
+        a, b = (degree + 1) // 2, degree // 2
+        product = (rows[b].T @ columns[a]).toarray()
+        induced.append(product if degree < 2 else 2 * product - induced[a - b])
+    coefficients = _chebyshev_coefficients(bank)
+    stacked = np.stack(induced).reshape(bank.size, -1)
+    return list((coefficients @ stacked).reshape(bank.size, len(nodes), len(nodes)).astype(np.float32))
+
+
+def _columns(matrix: sp.csr_array, nodes: np.ndarray, degree: int) -> list[sp.csc_array]:
+    n, s = matrix.shape[0], len(nodes)
+    selection = sp.csr_array((np.ones(s, np.float32), (nodes, np.arange(s))), shape=(n, s))
+    columns = [selection]
+    for j in range(1, degree + 1):
+        product = -(matrix @ columns[-1])
+        columns.append(product if j == 1 else sp.csr_array(2 * product - columns[-2]))
+    return columns
+
+
+def _chebyshev_coefficients(bank: FilterBank) -> np.ndarray:
+    """Row ``i`` writes filter ``i`` in the polynomials ``T_j(lambda - 1)``."""
+    nodes = chebyshev.chebpts1(bank.size)
+    return np.linalg.solve(chebyshev.chebvander(nodes, bank.size - 1), bank.response(nodes + 1.0).T).T

@@ -1,0 +1,1 @@
+"""The training loop that every method shares: early stop, checkpoints, timing, progress."""

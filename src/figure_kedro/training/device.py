@@ -1,0 +1,75 @@
+"""Where training runs, with how many threads, and how its time and memory are measured."""
+
+import os
+import resource
+import sys
+from pathlib import Path
+
+import torch
+
+from figure_kedro.errors import UserError
+
+
+def pick_device(name: str) -> torch.device:
+    """Turn ``auto``, ``cpu``, ``mps``, ``cuda`` or ``cuda:N`` into a device that exists.
+
+    ``auto`` takes CUDA where there is one, otherwise the CPU. It passes over MPS, on which torch has no sparse
+    products; ``mps`` can be asked for by name with the ``decoupled`` strategy, which needs none.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device(name)
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise UserError(f"there is no device {name!r} here; use 'auto' or 'cpu'")
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise UserError("there is no device 'mps' here; use 'auto' or 'cpu'")
+    return device
+
+
+def set_threads(threads: int) -> int:
+    """Give torch that many CPU threads (0: all that this process may use) and return the number."""
+    torch.set_num_threads(threads or len(os.sched_getaffinity(0)))
+    return torch.get_num_threads()
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait until the device has finished, so that a clock reads the time of the work and not of its launch."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()
+
+
+def available_memory(device: torch.device) -> int:
+    """Bytes that training may hope for on this device."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        fields = dict(line.split(":") for line in meminfo.read_text().splitlines())
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+class PeakMemory:
+    """The most memory used since it was made: of the device, or of this process on the CPU."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
+        else:
+            try:
+                Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far
+            except OSError:
+                pass  # elsewhere the peak of the whole process stands
+
+    def megabytes(self) -> float:
+        if self._device.type == "cuda":
+            return torch.cuda.max_memory_allocated(self._device) / 2**20
+        status = Path("/proc/self/status")
+        if status.exists():
+            peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+            return int(peak.split()[1]) / 2**10
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / 2**20 if sys.platform == "darwin" else peak / 2**10

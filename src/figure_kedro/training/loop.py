@@ -1,0 +1,208 @@
+"""Epochs until the loss no longer falls, with checkpoints from which a killed run goes on to the same weights."""
+
+import logging
+import math
+import statistics
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import torch
+
+from figure_kedro.errors import UserError
+from figure_kedro.training.device import PeakMemory, synchronise
+from figure_kedro.training.settings import TrainingSettings
+
+logger = logging.getLogger(__name__)
+
+DIVERGED = 1e4
+"""A loss this many times the first one will not come back."""
+
+
+class Objective(Protocol):
+    """What a method hands to the loop: weights, and the losses of one epoch."""
+
+    module: torch.nn.Module
+
+    def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
+        """Yield one loss for each optimiser step of the epoch; all randomness comes from the generator."""
+        ...
+
+
+class Listener(Protocol):
+    """Hears of every epoch: a progress bar, a logger of metrics."""
+
+    def on_epoch(self, record: "TrainingRecord") -> None: ...
+
+    def close(self) -> None: ...
+
+
+class CheckpointStore(Protocol):
+    """Keeps one checkpoint: tensors by name and a JSON-able description."""
+
+    def load(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None: ...
+
+    def save(self, tensors: dict[str, torch.Tensor], description: dict[str, Any]) -> None: ...
+
+
+class TrainingDivergedError(UserError):
+    """The loss is no longer a number, or far above where it began."""
+
+
+@dataclass
+class TrainingRecord:
+    """What happened in training, epoch by epoch."""
+
+    losses: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    best_epoch: int = -1
+    best_loss: float = math.inf
+    finished: bool = False
+    peak_memory_mb: float = 0.0
+
+    @property
+    def epochs(self) -> int:
+        return len(self.losses)
+
+    @property
+    def waited(self) -> int:
+        """Epochs since the lowest loss."""
+        return self.epochs - 1 - self.best_epoch
+
+    def timing(self) -> dict[str, float]:
+        """The record of the paper's timing tables."""
+        return {
+            "epochs": self.epochs,
+            "mean_epoch_seconds": statistics.fmean(self.seconds) if self.seconds else 0.0,
+            "std_epoch_seconds": statistics.stdev(self.seconds) if self.epochs > 1 else 0.0,
+            "total_seconds": sum(self.seconds),
+            "peak_memory_mb": self.peak_memory_mb,
+        }
+
+
+def train(
+    objective: Objective,
+    settings: TrainingSettings,
+    *,
+    device: torch.device,
+    checkpoints: CheckpointStore | None = None,
+    fingerprint: str = "",
+    listeners: Iterable[Listener] = (),
+) -> TrainingRecord:
+    """Minimise the objective with Adam and leave its module with the weights of the lowest training loss.
+
+    The randomness of an epoch depends on the seed and the epoch's number alone. So a run that goes on from a
+    checkpoint takes the same steps as one that was never interrupted.
+
+    Args:
+        objective: The module to train and its losses.
+        settings: Learning rate, length and early stop.
+        device: Where the module lives.
+        checkpoints: Where to go on from and what to write to; a finished run is not trained again.
+        fingerprint: Of data and settings; a checkpoint with another one is left alone.
+        listeners: Told of every epoch.
+
+    Raises:
+        TrainingDivergedError: With the epoch and the learning rate, if the loss is NaN or grows without bound.
+    """
+    module = objective.module
+    optimiser = torch.optim.Adam(module.parameters(), lr=settings.learning_rate, fused=device.type != "mps")
+    record = TrainingRecord()
+    best = _copy(module.state_dict())
+    saved = checkpoints.load() if checkpoints else None
+    if saved and saved[1]["fingerprint"] == fingerprint:
+        record, best = _restore(saved, module, optimiser)
+        logger.info("going on after epoch %d of an earlier run", record.epochs)
+    elif saved:
+        logger.warning("there is a checkpoint of other data or settings; training starts anew")
+
+    peak = PeakMemory(device)
+    last_checkpoint = time.monotonic()
+    try:
+        while not record.finished:
+            started = time.perf_counter()
+            loss = _epoch(objective, optimiser, settings.seed, record.epochs)
+            synchronise(device)
+            _check(loss, record, settings)
+            record.losses.append(loss)
+            record.seconds.append(time.perf_counter() - started)
+            if loss < record.best_loss:
+                record.best_loss, record.best_epoch = loss, record.epochs - 1
+                best = _copy(module.state_dict(), into=best)
+            record.finished = record.waited >= settings.patience or record.epochs >= settings.max_epochs
+            for listener in listeners:
+                listener.on_epoch(record)
+            if checkpoints and (record.finished or time.monotonic() - last_checkpoint > settings.checkpoint_seconds):
+                record.peak_memory_mb = max(record.peak_memory_mb, peak.megabytes())
+                checkpoints.save(*_checkpoint(module, optimiser, best, record, fingerprint))
+                last_checkpoint = time.monotonic()
+    finally:
+        for listener in listeners:
+            listener.close()
+    record.peak_memory_mb = max(record.peak_memory_mb, peak.megabytes())
+    module.load_state_dict(best)
+    return record
+
+
+def _epoch(objective: Objective, optimiser: torch.optim.Optimizer, seed: int, epoch: int) -> float:
+    generator = torch.Generator().manual_seed((seed + 1) * 1_000_003 + epoch)
+    total, steps = 0.0, 0
+    for loss in objective.losses(epoch, generator):
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+        total, steps = total + loss.item(), steps + 1
+    return total / steps
+
+
+def _check(loss: float, record: TrainingRecord, settings: TrainingSettings) -> None:
+    first = record.losses[0] if record.losses else 1.0
+    if not math.isfinite(loss) or loss > DIVERGED * max(first, 1.0):
+        raise TrainingDivergedError(
+            f"the training loss is {loss:g} at epoch {record.epochs} with learning rate {settings.learning_rate:g} "
+            f"and seed {settings.seed}; lower representation.training.learning_rate"
+        )
+
+
+def _copy(
+    weights: dict[str, torch.Tensor], into: dict[str, torch.Tensor] | None = None
+) -> dict[str, torch.Tensor]:
+    if into is None:
+        return {name: tensor.detach().clone() for name, tensor in weights.items()}
+    for name, tensor in weights.items():
+        into[name].copy_(tensor)
+    return into
+
+
+def _checkpoint(
+    module: torch.nn.Module,
+    optimiser: torch.optim.Optimizer,
+    best: dict[str, torch.Tensor],
+    record: TrainingRecord,
+    fingerprint: str,
+) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    tensors = {f"module.{name}": tensor for name, tensor in module.state_dict().items()}
+    tensors |= {f"best.{name}": tensor for name, tensor in best.items()}
+    for number, state in optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{number}.{name}": tensor for name, tensor in state.items()}
+    return tensors, {"fingerprint": fingerprint, "record": asdict(record)}
+
+
+def _restore(
+    saved: tuple[dict[str, torch.Tensor], dict[str, Any]], module: torch.nn.Module, optimiser: torch.optim.Optimizer
+) -> tuple[TrainingRecord, dict[str, torch.Tensor]]:
+    tensors, description = saved
+    module.load_state_dict(_below("module.", tensors))
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, tensor in _below("optimiser.", tensors).items():
+        number, field_name = name.split(".")
+        state.setdefault(int(number), {})[field_name] = tensor
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+    device = next(module.parameters()).device
+    best = {name: tensor.to(device) for name, tensor in _below("best.", tensors).items()}
+    return TrainingRecord(**description["record"]), best
+
+
+def _below(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

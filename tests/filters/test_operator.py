@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from figure_kedro.filters import normalised_adjacency, to_torch
+
+# 0 - 1 - 2 - 0 is a triangle, 2 - 3 a tail, 4 is alone
+EDGES = [(0, 1), (1, 2), (2, 0), (2, 3)]
+
+
+def adjacency(edges=EDGES, n=5, directed=False):
+    dense = np.zeros((n, n), dtype=np.float32)
+    for u, v in edges:
+        dense[u, v] = 1
+        if not directed:
+            dense[v, u] = 1
+    np.fill_diagonal(dense, 0)
+    return sp.csr_array(dense)
+
+
+random_edges = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=30)
+
+
+def test_five_node_graph_without_self_loops_matches_hand_computation():
+    # degrees 2, 2, 3, 1, 0
+    a, b, c = 1 / 2, 1 / np.sqrt(6), 1 / np.sqrt(3)
+    expected = [[0, a, b, 0, 0], [a, 0, b, 0, 0], [b, b, 0, c, 0], [0, 0, c, 0, 0], [0, 0, 0, 0, 0]]
+    result = normalised_adjacency(adjacency(), self_loops=False)
+    np.testing.assert_allclose(result.toarray(), expected, rtol=1e-6)
+    assert result.nnz == 8
+
+
+def test_five_node_graph_with_self_loops_matches_hand_computation():
+    # degrees 3, 3, 4, 2, 1
+    t, b, c = 1 / 3, 1 / np.sqrt(12), 1 / np.sqrt(8)
+    expected = [[t, t, b, 0, 0], [t, t, b, 0, 0], [b, b, 1 / 4, c, 0], [0, 0, c, 1 / 2, 0], [0, 0, 0, 0, 1]]
+    result = normalised_adjacency(adjacency())
+    np.testing.assert_allclose(result.toarray(), expected, rtol=1e-6)
+    assert result.dtype == np.float32
+
+
+def test_weights_enter_the_degrees():
+    weighted = sp.csr_array(np.array([[0, 3, 0], [3, 0, 1], [0, 1, 0]], dtype=np.float32))
+    result = normalised_adjacency(weighted, self_loops=False).toarray()
+    np.testing.assert_allclose(result[0, 1], 3 / np.sqrt(3 * 4), rtol=1e-6)
+    np.testing.assert_allclose(result[1, 2], 1 / np.sqrt(4 * 1), rtol=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(edges=random_edges, self_loops=st.booleans())
+def test_eigenvalues_lie_between_minus_one_and_one(edges, self_loops):
+    matrix = normalised_adjacency(adjacency(edges, 8), self_loops=self_loops).toarray()
+    np.testing.assert_array_equal(matrix, matrix.T)
+    assert np.abs(np.linalg.eigvalsh(matrix)).max() <= 1 + 1e-6
+
+
+@settings(max_examples=40, deadline=None)
+@given(edges=random_edges, self_loops=st.booleans())
+def test_directed_singular_values_are_at_most_one(edges, self_loops):
+    matrix = normalised_adjacency(adjacency(edges, 8, directed=True), self_loops=self_loops).toarray()
+    assert np.isfinite(matrix).all()
+    assert np.linalg.svd(matrix, compute_uv=False).max() <= 1 + 1e-6
+
+
+def test_input_is_not_changed():
+    given_matrix = adjacency()
+    before = given_matrix.copy()
+    normalised_adjacency(given_matrix)
+    np.testing.assert_array_equal(given_matrix.toarray(), before.toarray())
+
+
+@pytest.mark.parametrize("columns", [1, 4])
+def test_torch_product_equals_scipy_product(columns):
+    matrix = normalised_adjacency(adjacency())
+    block = np.random.default_rng(0).standard_normal((5, columns), dtype=np.float32)
+    np.testing.assert_allclose((to_torch(matrix) @ torch.from_numpy(block)).numpy(), matrix @ block, rtol=1e-5)

@@ -1,0 +1,180 @@
+import numpy as np
+import pydantic
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from figure_kedro.filters import normalised_adjacency
+from figure_kedro.filters.structural import (
+    FeatureSettings,
+    degree_features,
+    one_hot_degrees,
+    pagerank,
+    spectral_features,
+    structural_features,
+    with_structural_features,
+)
+from figure_kedro.filters.svd import truncated_svd
+from figure_kedro.graph import graph_from_edges
+from figure_kedro.graph.csbm import generate_csbm
+
+KINDS = ("svd", "degrees", "one_hot_degree")
+
+
+def small(edges=((0, 1), (1, 2), (2, 0), (2, 3)), nodes=5, **given):
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return graph_from_edges(ends[:, 0], ends[:, 1], name="toy", num_nodes=nodes, **given)
+
+
+def random_graph(nodes=300, features=0):
+    return generate_csbm(nodes, 8, 3, 0.8, features, 1.0, 0, 0, "toy")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_truncated_svd_finds_the_exact_leading_triples(directed):
+    rng = np.random.default_rng(0)
+    graph = small(rng.integers(0, 400, (2400, 2)), 400, directed=directed)
+    matrix = normalised_adjacency(graph.adjacency, self_loops=False)
+    left, values, right = truncated_svd(matrix, 6, seed=0)
+    u, s, vt = np.linalg.svd(matrix.toarray().astype(np.float64))
+    np.testing.assert_allclose(values, s[:6], atol=1e-3)
+    np.testing.assert_allclose(left.T @ left, np.eye(6), atol=1e-4)
+    np.testing.assert_allclose(right.T @ right, np.eye(6), atol=1e-4)
+    np.testing.assert_allclose(np.abs(u[:, 0] @ left[:, 0]), 1, atol=1e-4)
+    np.testing.assert_allclose(np.abs(vt[0] @ right[:, 0]), 1, atol=1e-4)
+
+
+def test_all_components_give_back_the_matrix():
+    matrix = normalised_adjacency(random_graph(40).adjacency, self_loops=False)
+    left, values, right = truncated_svd(matrix, 40, seed=0)
+    np.testing.assert_allclose(left * values @ right.T, matrix.toarray(), atol=1e-5)
+
+
+def test_spectral_columns_are_weighted_by_the_root_of_their_singular_values():
+    graph = random_graph()
+    columns = spectral_features(graph, 4)
+    values = np.linalg.svd(normalised_adjacency(graph.adjacency, self_loops=False).toarray(), compute_uv=False)
+    norms = np.square(columns).sum(axis=0)
+    np.testing.assert_allclose(norms / norms[0], values[:4] / values[0], rtol=1e-3)
+
+
+def test_without_given_features_an_entry_has_mean_square_one():
+    assert np.square(spectral_features(random_graph(), 16)).mean() == pytest.approx(1, rel=1e-4)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_beside_given_features_both_blocks_have_rows_of_the_same_size(sparse):
+    given_features = np.random.default_rng(0).random((5, 7)).astype(np.float32) * 30
+    graph = small(features=sp.csr_array(given_features) if sparse else given_features)
+    columns = structural_features(graph, FeatureSettings(structural="svd", components=3, scale=2.0))
+    expected = 4 * np.square(given_features).sum(axis=1).mean()
+    assert np.square(columns).sum(axis=1).mean() == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_structural_features_are_the_same_every_time(kind):
+    graph = random_graph()
+    first, again = (structural_features(graph, FeatureSettings(structural=kind, components=8)) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    assert first.dtype == np.float32
+
+
+def test_largest_entry_of_each_spectral_column_is_positive():
+    columns = spectral_features(random_graph(), 8)
+    assert (columns[np.abs(columns).argmax(axis=0), np.arange(8)] > 0).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    edges=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12),
+    kind=st.sampled_from(KINDS),
+    directed=st.booleans(),
+)
+def test_every_kind_is_finite_on_every_graph(edges, kind, directed):
+    columns = structural_features(small(edges, 7, directed=directed), FeatureSettings(structural=kind))
+    assert columns.shape[0] == 7
+    assert np.isfinite(columns).all()
+
+
+def test_isolated_node_gets_zeros_from_svd():
+    columns = spectral_features(small(), 128)
+    assert columns.shape == (5, 5)  # no more components than nodes
+    np.testing.assert_array_equal(columns[4], 0)
+
+
+def test_directed_graph_gets_out_and_in_patterns():
+    columns = spectral_features(small([(0, 2), (1, 2), (0, 3)], directed=True), 4)
+    assert columns.shape == (5, 4)
+    assert np.abs(columns[0, :2]).max() > 0.1  # node 0 only points
+    assert np.abs(columns[3, 2:]).max() > 0.1  # node 3 is only pointed at
+    np.testing.assert_allclose(columns[0, 2:], 0, atol=1e-5)
+    np.testing.assert_allclose(columns[3, :2], 0, atol=1e-5)
+
+
+def test_degree_statistics_match_hand_computation():
+    # degrees 2, 2, 3, 1, 0
+    one, two, three = np.log([2, 3, 4])
+    raw = np.array(
+        [
+            [two, (two + three) / 2, two, three, (three - two) / 2],
+            [two, (two + three) / 2, two, three, (three - two) / 2],
+            [three, (2 * two + one) / 3, one, two, np.std([two, two, one])],
+            [one, three, three, three, 0],
+            [0, 0, 0, 0, 0],
+        ]
+    )
+    expected = (raw - raw.mean(axis=0)) / raw.std(axis=0)
+    np.testing.assert_allclose(degree_features(small())[:, :5], expected, atol=1e-6)
+
+
+def test_constant_degree_columns_are_zero():
+    ring = [(i, (i + 1) % 6) for i in range(6)]
+    np.testing.assert_array_equal(degree_features(small(ring, 6)), 0)
+
+
+def test_pagerank_solves_its_equation_with_dangling_and_isolated_nodes():
+    graph = small([(0, 1), (1, 2), (2, 0), (2, 3)], directed=True, weights=np.array([1.0, 1.0, 3.0, 1.0]))
+    dense = graph.adjacency.toarray().astype(np.float64)
+    step = np.full((5, 5), 1 / 5)
+    busy = dense.sum(axis=1) > 0
+    step[busy] = dense[busy] / dense[busy].sum(axis=1, keepdims=True)
+    expected = np.linalg.solve(np.eye(5) - 0.85 * step.T, np.full(5, 0.15 / 5))
+    np.testing.assert_allclose(pagerank(graph), expected, atol=1e-9)
+
+
+def test_one_hot_degree_has_a_last_column_for_that_or_more():
+    np.testing.assert_array_equal(one_hot_degrees(small(), 128).argmax(axis=1), [2, 2, 3, 1, 0])
+    capped = one_hot_degrees(small(), 2)
+    np.testing.assert_array_equal(capped, [[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]])
+
+
+def test_auto_makes_features_only_where_there_are_none():
+    bare, furnished = small(), small(features=np.ones((5, 2)))
+    assert with_structural_features(bare, FeatureSettings()).num_features == 5
+    assert with_structural_features(furnished, FeatureSettings()) is furnished
+    assert structural_features(bare, FeatureSettings(structural="none")) is None
+
+
+def test_given_features_stand_before_the_structural_ones_or_not_at_all():
+    graph = small(features=np.arange(10).reshape(5, 2))
+    both = with_structural_features(graph, FeatureSettings(structural="degrees"))
+    np.testing.assert_array_equal(both.features[:, :2], graph.features)
+    assert both.num_features == 2 + 6
+    alone = with_structural_features(graph, FeatureSettings(structural="degrees", keep_given=False))
+    assert alone.num_features == 6
+    assert graph.num_features == 2
+
+
+def test_sparse_given_features_stay_sparse():
+    graph = small(features=sp.csr_array(np.eye(5, dtype=np.float32)))
+    both = with_structural_features(graph, FeatureSettings(structural="one_hot_degree"))
+    assert isinstance(both.features, sp.csr_array)
+    assert both.features.dtype == np.float32
+    np.testing.assert_array_equal(both.features.toarray()[:, :5], np.eye(5))
+
+
+@pytest.mark.parametrize("bad", [{"structural": "svdd"}, {"components": 0}, {"scale": 0}, {"unknown": 1}])
+def test_settings_refuse_what_they_do_not_know(bad):
+    with pytest.raises(pydantic.ValidationError):
+        FeatureSettings(**bad)

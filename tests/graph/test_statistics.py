@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from figure_kedro.graph import graph_from_edges, random_splits
+from figure_kedro.graph.statistics import edge_homophily, statistics_table
+
+# 0 - 1 - 2 - 0 is a triangle, 2 - 3 a tail, 4 is alone
+SOURCE, TARGET = np.array([0, 1, 2, 2]), np.array([1, 2, 0, 3])
+
+
+def graph(labels=None, **given):
+    labels = None if labels is None else np.array(labels)
+    return graph_from_edges(SOURCE, TARGET, name="toy", num_nodes=5, labels=labels, **given)
+
+
+def test_homophily_is_the_share_of_edges_with_equal_labels():
+    assert edge_homophily(graph([0, 0, 1, 1, 0])) == 2 / 4
+
+
+def test_edges_with_an_unknown_endpoint_are_left_out():
+    assert edge_homophily(graph([0, 0, 1, -1, 0])) == pytest.approx(1 / 3)
+
+
+def test_homophily_is_undefined_without_labels_or_known_edges():
+    assert edge_homophily(graph()) is None
+    assert edge_homophily(graph([-1, -1, -1, -1, 0])) is None
+    assert np.isnan(statistics_table(graph())["homophily"].item())
+
+
+def test_opposite_directed_edges_are_one_pair():
+    labels = np.array([0, 0, 1])
+    directed = graph_from_edges(
+        np.array([0, 1, 1]), np.array([1, 0, 2]), name="toy", num_nodes=3, directed=True, labels=labels
+    )
+    assert edge_homophily(directed) == 1 / 2
+    row = statistics_table(directed).iloc[0]
+    assert (row["edges"], row["directed"], row["isolated_nodes"]) == (3, True, 0)
+
+
+def test_weights_do_not_change_homophily():
+    assert edge_homophily(graph([0, 0, 1, 1, 0], weights=np.array([9.0, 1, 1, 1]))) == 2 / 4
+
+
+def test_table_has_one_row_with_the_columns_of_the_paper():
+    labels = np.arange(40) % 2
+    splits = random_splits(labels, 3, 0.5, 0.25, seed=0)
+    ring = np.arange(39)
+    table = statistics_table(
+        graph_from_edges(
+            ring[:-1], ring[1:], name="path", num_nodes=40, labels=labels, splits=splits, features=np.ones((40, 6))
+        )
+    )
+    assert table.to_dict("records") == [
+        {
+            "dataset": "path",
+            "nodes": 40,
+            "edges": 38,
+            "features": 6,
+            "classes": 2,
+            "train": 20,
+            "val": 10,
+            "test": 10,
+            "homophily": 0.0,
+            "splits": 3,
+            "isolated_nodes": 1,
+            "directed": False,
+        }
+    ]
+
+
+def test_table_of_a_bare_graph_counts_nothing_that_is_not_there():
+    row = statistics_table(graph()).iloc[0]
+    assert [row[key] for key in ("features", "classes", "train", "val", "test", "splits")] == [0] * 6
+    assert row["isolated_nodes"] == 1
