@@ -36,11 +36,12 @@ def main(arguments: list[str] | None = None) -> int:
             console.print(f"[bold]{name}[/bold]  {_title(importlib.import_module(f'benchmarks.{name}').__doc__)}")
         return 0
 
+    load = os.getloadavg()[0]  # before anything of this run adds to it
     failed = []
     for name in options.names or BENCHMARKS:
         console.print(f"[bold]{name}[/bold]")
         try:
-            path = _run(name, settings, options.results)
+            path = _run(name, settings, options.results, load)
         except Exception as error:  # one that fails must not cost the results of the others
             console.print(Traceback.from_exception(type(error), error, error.__traceback__))
             failed.append(f"{name}: {type(error).__name__}: {error}")
@@ -62,8 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(name: str, settings: Settings, folder: Path) -> Path:
-    load = os.getloadavg()[0]
+def _run(name: str, settings: Settings, folder: Path, load: float) -> Path:
     module = importlib.import_module(f"benchmarks.{name}")
     frame = module.run(settings)
     return write_results(folder, name, _title(module.__doc__), module.NOTE, frame, settings, load)

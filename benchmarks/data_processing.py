@@ -49,7 +49,8 @@ def run(settings: Settings) -> pd.DataFrame:
     rows = Rows()
     for threads in settings.threads:
         where = {"graph": graph, "threads": threads}
-        rows.add({**where, "step": "imports", "peak MiB": peak_memory(_nothing, threads).peak})
+        idle = peak_memory(_nothing, threads).peak
+        rows.add(where | {"step": "imports", "seconds": None, "spread": None, "peak MiB": idle})
         passes = [peak_memory(partial(journey, source), threads) for _ in range(settings.repeat)]
         for row in _step_rows(passes):
             rows.add(where | row)

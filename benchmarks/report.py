@@ -38,10 +38,10 @@ def format_cell(value: Any) -> str:
     """Three significant digits and no exponent for what people measure.
 
     >>> [format_cell(value) for value in (0.01234, 1234.5, 10000, "svd", None)]
-    ['0.0123', '1,234', '10,000', 'svd', '–']
+    ['0.0123', '1,234', '10,000', 'svd', '-']
     """
     if value is None or (isinstance(value, Real) and value != value):
-        return "–"
+        return "-"
     if isinstance(value, Integral):
         return f"{value:,}"
     if isinstance(value, Real):
@@ -65,7 +65,8 @@ def machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"{_processor()}, {available_cores()} cores, {memory:.0f} GiB; {platform.system()}, "
-        f"Python {platform.python_version()}, torch {torch.__version__}, numpy {np.__version__}, scipy {scipy.__version__}"
+        f"Python {platform.python_version()}, torch {torch.__version__}, numpy {np.__version__}, "
+        f"scipy {scipy.__version__}"
     )
 
 

@@ -2,7 +2,7 @@
 
 import os
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 
 def available_cores() -> int:
@@ -19,7 +19,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    threads: tuple[int, ...] = Field(
+    threads: tuple[PositiveInt, ...] = Field(
         default_factory=_one_and_two, min_length=1, description="numbers of threads, each of which gets its own rows"
     )
     repeat: int = Field(3, gt=0, description="measured runs behind each median")

@@ -3,10 +3,12 @@
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from kedro.config import MissingConfigException, OmegaConfigLoader
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.parameters import Parameters, check_parameters
@@ -24,19 +26,14 @@ class ProjectConfigLoader(OmegaConfigLoader):
     its records: a SQLite file in the data folder, unless ``MLFLOW_TRACKING_URI`` says otherwise.
     """
 
+    _own_tracking_uris: ClassVar[set[str]] = set()
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.config_patterns.setdefault("datasets", ["datasets/*"])
-        resolvers = {
-            "setting": self._setting,
-            "run_key": self._run_key,
-            "tracking_uri": self._tracking_uri,
-            "artefact_uri": self._artefact_uri,
-        }
-        for name, resolver in resolvers.items():
-            OmegaConf.register_new_resolver(name, resolver, replace=True)
 
     def __getitem__(self, key: str) -> dict[str, Any]:
+        self._register_resolvers()
         if key == "parameters" and key not in self.data:
             return self._merged_parameters
         return super().__getitem__(key)
@@ -48,17 +45,37 @@ class ProjectConfigLoader(OmegaConfigLoader):
 
     @cached_property
     def _merged_parameters(self) -> dict[str, Any]:
-        parameters = super().__getitem__("parameters")  # --params are on top already
         try:
-            datasets = super().__getitem__("datasets")
+            parameters = super().__getitem__("parameters")  # --params are on top already
+            datasets = self._datasets()
+            name = str(parameters.get("dataset"))
+            if name not in datasets:
+                raise UserError(f"there is no data set {name!r}; {nearest(name, datasets)}")
+            different = datasets[name] or {}
+            if not isinstance(different, dict):
+                raise UserError(f"the file of data set {name!r} must hold parameters below its name, not {different!r}")
+            runtime = OmegaConf.create(self.runtime_params or {})
+            merged = OmegaConf.merge(parameters, different, runtime, {"dataset": name})
+            return OmegaConf.to_container(merged, resolve=True)
+        except (OmegaConfBaseException, YAMLError) as error:
+            raise UserError(f"the configuration cannot be read: {' '.join(str(error).split())}") from error
+
+    def _datasets(self) -> dict[str, Any]:
+        try:
+            return super().__getitem__("datasets")
         except MissingConfigException:
-            datasets = {}
-        name = str(parameters.get("dataset"))
-        if name not in datasets:
-            raise UserError(f"there is no data set {name!r}; {nearest(name, datasets)}")
-        runtime = OmegaConf.create(self.runtime_params or {})
-        merged = OmegaConf.merge(parameters, datasets[name] or {}, runtime)
-        return OmegaConf.to_container(merged)
+            return {}
+
+    def _register_resolvers(self) -> None:
+        """Make the resolvers speak for this loader: OmegaConf keeps one of each name for the whole process."""
+        resolvers = {
+            "setting": self._setting,
+            "run_key": self._run_key,
+            "tracking_uri": self._tracking_uri,
+            "artefact_uri": self._artefact_uri,
+        }
+        for name, resolver in resolvers.items():
+            OmegaConf.register_new_resolver(name, resolver, replace=True)
 
     def _setting(self, path: str) -> Any:
         value: Any = self.parameters
@@ -70,11 +87,21 @@ class ProjectConfigLoader(OmegaConfigLoader):
         return self.parameters.key(stage)
 
     def _tracking_uri(self) -> str:
-        return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{self._mlflow_folder() / 'mlflow.db'}"
+        given = self._given_tracking_uri()
+        if given:
+            return given
+        uri = f"sqlite:///{self._mlflow_folder() / 'mlflow.db'}"
+        self._own_tracking_uris.add(uri)
+        return uri
 
     def _artefact_uri(self) -> str | None:
         # a tracking server decides for itself where artefacts go
-        return None if os.environ.get("MLFLOW_TRACKING_URI") else (self._mlflow_folder() / "artifacts").as_uri()
+        return None if self._given_tracking_uri() else (self._mlflow_folder() / "artifacts").as_uri()
+
+    def _given_tracking_uri(self) -> str | None:
+        # MLflow sets the variable to whatever a run uses; the next run of the same process must not take it for given
+        uri = os.environ.get("MLFLOW_TRACKING_URI")
+        return None if uri in self._own_tracking_uris else uri
 
     def _mlflow_folder(self) -> Path:
         folder = Path(self.conf_source).resolve().parent / self.parameters.data_folder / "mlflow"

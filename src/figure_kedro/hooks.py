@@ -1,18 +1,32 @@
 """What happens around a run: settings are checked first, mistakes are one line, MLflow gets every setting."""
 
 import atexit
+import logging
 import signal
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 import mlflow
 from kedro.framework.context import KedroContext
 from kedro.framework.hooks import hook_impl
+from kedro.framework.project import pipelines
+from kedro.io import DataCatalog
+from kedro.pipeline import Pipeline
 
-from figure_kedro.errors import UserError
+from figure_kedro.errors import UserError, nearest
+from figure_kedro.log_noise import find_user_error
 from figure_kedro.parameters import Parameters
+
+logger = logging.getLogger(__name__)
+
+
+class CommandError(click.ClickException, UserError):
+    """A user's mistake, which the command line prints as one line before it exits with code 2."""
+
+    exit_code = 2
 
 
 class ProjectHooks:
@@ -20,27 +34,48 @@ class ProjectHooks:
 
     def __init__(self) -> None:
         self._parameters: Parameters | None = None
+        self._handlers: dict[int, Any] = {}
 
     @hook_impl(tryfirst=True)
     def after_context_created(self, context: KedroContext) -> None:
         try:
+            _check_pipelines()
             self._parameters = context.config_loader.parameters
         except UserError as error:
-            raise click.UsageError(str(error)) from None
+            raise CommandError(str(error)) from None
 
     @hook_impl(trylast=True)
     def before_pipeline_run(self) -> None:
         if mlflow.active_run():
             mlflow.log_params(dict(_flatten(self._parameters.model_dump(mode="json"))))
-            _end_as_killed_on_interrupt()
+            self._handlers = _end_as_killed_on_interrupt()
+
+    @hook_impl(trylast=True)
+    def after_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
+        self._restore_handlers()
+        for name in sorted(pipeline.all_outputs()):
+            path = getattr(catalog.get(name), "_filepath", None)
+            if path is not None and "08_reporting" in Path(path).parts:
+                logger.info("%s is in %s", name, _short(Path(path)), extra={"markup": False})
 
     @hook_impl(trylast=True)
     def on_pipeline_error(self, error: Exception) -> None:
-        cause: BaseException | None = error
-        while cause is not None:
-            if isinstance(cause, UserError):
-                raise click.UsageError(str(cause)) from None
-            cause = cause.__cause__ or cause.__context__
+        self._restore_handlers()
+        mistake = find_user_error(error)
+        if mistake is not None:
+            raise CommandError(str(mistake)) from None
+
+    def _restore_handlers(self) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._handlers = {}
+
+
+def _check_pipelines() -> None:
+    # Kedro itself answers a misspelt --pipelines with a traceback
+    for name in getattr(pipelines, "_requested_pipelines", None) or ():
+        if name not in set(pipelines):
+            raise UserError(f"there is no pipeline {name!r}; {nearest(name, pipelines)}")
 
 
 def _flatten(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -51,10 +86,18 @@ def _flatten(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield f"{prefix}{name}", value
 
 
-def _end_as_killed_on_interrupt() -> None:
-    """Let Ctrl-C end the MLflow run as KILLED; MLflow's own exit handler would call it finished."""
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _end_as_killed_on_interrupt() -> dict[int, Any]:
+    """Let Ctrl-C end the MLflow run as KILLED; MLflow's own exit handler would call it finished.
+
+    Returns:
+        The signal handlers that were there before.
+    """
     if threading.current_thread() is not threading.main_thread():
-        return
+        return {}
 
     def end_runs() -> None:
         while mlflow.active_run():
@@ -64,5 +107,4 @@ def _end_as_killed_on_interrupt() -> None:
         atexit.register(end_runs)  # runs before MLflow's handler, which was registered earlier
         raise KeyboardInterrupt
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, interrupt)
+    return {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -3,10 +3,13 @@
 import hashlib
 import json
 import os
+import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
 
 from figure_kedro.datasets.sources import SourceSettings
 from figure_kedro.errors import UserError, nearest
@@ -57,33 +60,66 @@ def check_parameters(raw: dict[str, Any]) -> Parameters:
     try:
         return Parameters.model_validate({"raw_mirror": None, **raw})
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise UserError(_one_line(first, raw)) from None
+        errors = error.errors(include_url=False)
+        # a misspelt name is often a missing one as well: report what was typed
+        first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
+        raise UserError(_one_line(first)) from None
 
 
-def _one_line(error: dict, raw: dict[str, Any]) -> str:
-    # pydantic puts the tag of a discriminated union into the location; users never typed it
-    kind = raw.get("source", {}).get("kind") if isinstance(raw.get("source"), dict) else None
-    location = [str(part) for part in error["loc"]]
-    if len(location) > 1 and location[0] == "source" and location[1] == kind:
-        del location[1]
-    name = ".".join(location)
-    if error["type"] == "extra_forbidden":
-        fields = _fields(location[:-1], kind)
-        return f"unknown parameter {name!r}; {nearest(location[-1], fields)}"
-    if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
-        return f"parameter 'source.kind': there is no source {kind!r}; {nearest(str(kind), _source_models())}"
+def _one_line(error: dict) -> str:
+    path, model = _place(error["loc"])
+    name, value = ".".join(path), error["input"]
+    context = error.get("ctx", {})
+    match error["type"]:
+        case "extra_forbidden":
+            return f"unknown parameter {name!r}; {_nearest_parameter(path, model)}"
+        case "missing":
+            return f"parameter {name!r} is needed: {model.model_fields[path[-1]].description}"
+        case "union_tag_invalid" | "union_tag_not_found":
+            field = model.model_fields[path[-1]]
+            value = value.get(field.discriminator)
+            name, valid = f"{name}.{field.discriminator}", _tagged_models(field)
+            return f"parameter {name!r}: there is no {value!r}; {nearest(str(value), valid)}"
+        case "literal_error":
+            valid = re.findall(r"'([^']+)'", context["expected"])
+            return f"parameter {name!r}: there is no {value!r}; {nearest(str(value), valid)}"
+        case "model_type" | "model_attributes_type":
+            parts = [part for kind in _models(model.model_fields[path[-1]]) for part in kind.model_fields]
+            return f"parameter {name!r} is a group; set its parts, such as {name}.{parts[0]}"
     message = error["msg"].removeprefix("Value error, ")
-    return f"parameter {name!r}: {message[0].lower()}{message[1:]} (got {error['input']!r})"
+    told = not isinstance(value, str | int | float) or (isinstance(value, str) and value in message)
+    return f"parameter {name!r}: {message[0].lower()}{message[1:]}{'' if told else f' (got {value!r})'}"
 
 
-def _source_models() -> dict[str, type[BaseModel]]:
-    union = get_args(get_args(SourceSettings)[0] if not isinstance(SourceSettings, type) else SourceSettings)
-    return {model.model_fields["kind"].default: model for model in union}
+def _place(location: tuple[int | str, ...]) -> tuple[list[str], type[BaseModel] | None]:
+    """The path as a user writes it, and the model that its last part belongs to."""
+    path: list[str] = []
+    model, inner = None, Parameters
+    parts = iter(location)
+    for part in parts:
+        path.append(str(part))
+        model = inner
+        field = model.model_fields.get(part) if model else None
+        if field is not None and field.discriminator:
+            inner = _tagged_models(field).get(next(parts, None))  # pydantic adds the tag, which users never typed
+        else:
+            inner = next(iter(_models(field)), None) if field else None
+    return path, model
 
 
-def _fields(location: list[str], kind: str | None) -> list[str]:
-    model: type[BaseModel] = Parameters
-    for part in location:
-        model = _source_models()[kind] if part == "source" else model.model_fields[part].annotation
-    return list(model.model_fields)
+def _nearest_parameter(path: list[str], model: type[BaseModel]) -> str:
+    *groups, name = path
+    for group, field in Parameters.model_fields.items():
+        if not groups and any(name in part.model_fields for part in _models(field)):
+            return f"did you mean {f'{group}.{name}'!r}?"
+    close = get_close_matches(name, model.model_fields, n=1)
+    return f"did you mean {'.'.join([*groups, *close])!r}?" if close else nearest(name, model.model_fields)
+
+
+def _models(field: FieldInfo) -> list[type[BaseModel]]:
+    kinds = (field.annotation, *get_args(field.annotation))
+    return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+
+
+def _tagged_models(field: FieldInfo) -> dict[str, type[BaseModel]]:
+    return {model.model_fields[field.discriminator].default: model for model in _models(field)}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
+from numpy.polynomial import chebyshev
 
 Propagate = Callable[[torch.Tensor], torch.Tensor]
 
@@ -49,3 +50,15 @@ class FilterBank(ABC):
         """Which filters return their input unchanged on every graph; training leaves these out."""
         spectrum = np.linspace(0.0, 2.0, self.size + 1)  # K + 1 points fix a polynomial of degree K - 1
         return tuple(bool(np.allclose(row, 1.0)) for row in self.response(spectrum))
+
+
+def chebyshev_coefficients(bank: FilterBank) -> np.ndarray:
+    r"""Write every filter in Chebyshev polynomials: :math:`h_i(\lambda) = \sum_j C_{ij} T_j(\lambda - 1)`.
+
+    A filter whose response stays within [-1, 1] has coefficients below 2 in magnitude, whatever its degree.
+
+    Returns:
+        :math:`C`, ``(K, K)``.
+    """
+    nodes = chebyshev.chebpts1(bank.size)
+    return np.linalg.solve(chebyshev.chebvander(nodes, bank.size - 1), bank.response(nodes + 1.0).T).T

@@ -17,15 +17,16 @@ class FeatureMatrix:
     Args:
         features: Dense or CSR.
         device: Where products are computed.
+        symmetric: Whether the matrix equals its transpose, which saves a copy of a sparse one.
     """
 
-    def __init__(self, features: Features, device: torch.device | str = "cpu") -> None:
+    def __init__(self, features: Features, device: torch.device | str = "cpu", *, symmetric: bool = False) -> None:
         self.shape = features.shape
         entries = features.nnz if sp.issparse(features) else np.count_nonzero(features)
         self.sparse = entries < SPARSE_BELOW * features.shape[0] * features.shape[1]
         self.nnz = entries if self.sparse else features.shape[0] * features.shape[1]
         if self.sparse:
-            self._operator = SparseOperator(sp.csr_array(features), device=device)
+            self._operator = SparseOperator(sp.csr_array(features), symmetric=symmetric, device=device)
         else:
             dense = features.toarray() if sp.issparse(features) else features
             self.dense = torch.tensor(np.asarray(dense), dtype=torch.float32, device=device)
@@ -33,9 +34,3 @@ class FeatureMatrix:
     def __matmul__(self, weights: torch.Tensor) -> torch.Tensor:
         """Multiply by weights ``(f, d)``."""
         return self._operator(weights) if self.sparse else self.dense @ weights
-
-
-def rows_of(features: Features, rows: np.ndarray, device: torch.device | str = "cpu") -> torch.Tensor:
-    """Some rows as a dense tensor."""
-    part = features[rows]
-    return torch.tensor(part.toarray() if sp.issparse(part) else np.asarray(part), dtype=torch.float32, device=device)

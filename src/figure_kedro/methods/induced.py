@@ -2,14 +2,14 @@ r"""Filters induced on some of the nodes, exactly and without forming a power of
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.polynomial import chebyshev
 
 from figure_kedro.filters import FilterBank
+from figure_kedro.filters.bank import chebyshev_coefficients
 
 
 def induced_filters(
     matrix: sp.csr_array, bank: FilterBank, nodes: np.ndarray, *, symmetric: bool = True
-) -> list[np.ndarray]:
+) -> list[sp.csr_array]:
     r"""The sub-matrices :math:`F_i[S, S]` of every filter for a set :math:`S` of nodes.
 
     A filter is a combination of Chebyshev polynomials :math:`T_j` of :math:`B = L - I`, and
@@ -26,22 +26,20 @@ def induced_filters(
         symmetric: Whether the matrix equals its transpose.
 
     Returns:
-        One dense matrix ``(s, s)``, float32, for each filter.
+        One matrix ``(s, s)``, float32, for each filter.
     """
     half = bank.size // 2
     columns = _columns(matrix, nodes, half)
     rows = columns if symmetric else _columns(sp.csr_array(matrix.T), nodes, half)  # rows[j] is T_j[S, :]^T
-    induced: list[np.ndarray] = []
+    induced: list[sp.csr_array] = []
     for degree in range(bank.size):
         a, b = (degree + 1) // 2, degree // 2
-        product = (rows[b].T @ columns[a]).toarray()
+        product = rows[b].T @ columns[a]
         induced.append(product if degree < 2 else 2 * product - induced[a - b])
-    coefficients = _chebyshev_coefficients(bank)
-    stacked = np.stack(induced).reshape(bank.size, -1)
-    return list((coefficients @ stacked).reshape(bank.size, len(nodes), len(nodes)).astype(np.float32))
+    return [_combine(row, induced) for row in chebyshev_coefficients(bank)]
 
 
-def _columns(matrix: sp.csr_array, nodes: np.ndarray, degree: int) -> list[sp.csc_array]:
+def _columns(matrix: sp.csr_array, nodes: np.ndarray, degree: int) -> list[sp.csr_array]:
     n, s = matrix.shape[0], len(nodes)
     selection = sp.csr_array((np.ones(s, np.float32), (nodes, np.arange(s))), shape=(n, s))
     columns = [selection]
@@ -51,7 +49,6 @@ def _columns(matrix: sp.csr_array, nodes: np.ndarray, degree: int) -> list[sp.cs
     return columns
 
 
-def _chebyshev_coefficients(bank: FilterBank) -> np.ndarray:
-    """Row ``i`` writes filter ``i`` in the polynomials ``T_j(lambda - 1)``."""
-    nodes = chebyshev.chebpts1(bank.size)
-    return np.linalg.solve(chebyshev.chebvander(nodes, bank.size - 1), bank.response(nodes + 1.0).T).T
+def _combine(coefficients: np.ndarray, matrices: list[sp.csr_array]) -> sp.csr_array:
+    terms = [c * matrix for c, matrix in zip(coefficients, matrices, strict=True) if abs(c) > 1e-9]
+    return sp.csr_array(sum(terms[1:], start=terms[0]), dtype=np.float32)

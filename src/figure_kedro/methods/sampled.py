@@ -9,7 +9,7 @@ import torch
 from figure_kedro.filters import FilterBank
 from figure_kedro.graph.graph import Features
 from figure_kedro.methods.encoder import Encoder, FigureModel
-from figure_kedro.methods.features import rows_of
+from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.methods.full import average_contrast
 from figure_kedro.methods.induced import induced_filters
 from figure_kedro.methods.settings import SampledSettings
@@ -58,8 +58,8 @@ class SampledObjective:
     def _loss(self, nodes: np.ndarray, generator: torch.Generator) -> torch.Tensor:
         device = self.module.encoders[0].theta.device
         induced = induced_filters(self._matrix, self._bank, nodes, symmetric=self._symmetric)
-        filters = [torch.from_numpy(matrix).to(device) for matrix in induced]
-        features = rows_of(self._features, nodes, device)
+        filters = [FeatureMatrix(matrix, device, symmetric=self._symmetric) for matrix in induced]
+        features = FeatureMatrix(self._features[nodes], device)
         order = torch.randperm(len(nodes), generator=generator).to(device)
 
         def both(encoder: Encoder) -> torch.Tensor:
@@ -69,6 +69,6 @@ class SampledObjective:
         def blocks() -> Iterator[tuple[int, torch.Tensor]]:
             for index in self.module.trained:
                 encoder = self.module.encoder(index)
-                yield index, encoder.deepen(filters[index] @ both(encoder), filters[index].matmul)
+                yield index, encoder.deepen(filters[index] @ both(encoder), filters[index].__matmul__)
 
         return average_contrast(self.module, blocks())

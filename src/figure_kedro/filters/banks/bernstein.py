@@ -5,9 +5,8 @@ from math import comb
 
 import numpy as np
 import torch
-from numpy.polynomial import chebyshev
 
-from figure_kedro.filters.bank import FilterBank, Propagate
+from figure_kedro.filters.bank import FilterBank, Propagate, chebyshev_coefficients
 from figure_kedro.filters.banks.chebyshev import Bank as ChebyshevBank
 
 
@@ -28,7 +27,7 @@ class Bank(FilterBank):
         return tuple(f"B_{i}" for i in range(self.size))
 
     def apply(self, propagate: Propagate, block: torch.Tensor) -> Iterator[torch.Tensor]:
-        coefficients = self._chebyshev_coefficients()
+        coefficients = chebyshev_coefficients(self).tolist()
         filtered: list[torch.Tensor] = []
         for j, term in enumerate(ChebyshevBank(self.size).apply(propagate, block)):
             if j == 0:
@@ -43,8 +42,3 @@ class Bank(FilterBank):
         binomials = np.array([comb(degree, k) for k in range(self.size)], dtype=float)[:, None]
         half = eigenvalues / 2.0
         return binomials * (1.0 - half) ** (degree - i) * half**i
-
-    def _chebyshev_coefficients(self) -> list[list[float]]:
-        """Row ``i`` holds the coefficients of filter ``i`` in ``T_j(lambda - 1)``."""
-        nodes = chebyshev.chebpts1(self.size)
-        return np.linalg.solve(chebyshev.chebvander(nodes, self.size - 1), self.response(nodes + 1.0).T).T.tolist()

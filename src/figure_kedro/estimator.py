@@ -1,0 +1,148 @@
+"""FiGURe as a plain library: fit a graph, embed it or another, save and load, without Kedro or MLflow."""
+
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from figure_kedro.datasets.tensor_file import read_tensors, write_tensors
+from figure_kedro.errors import UserError
+from figure_kedro.filters import normalised_adjacency
+from figure_kedro.filters.settings import FilterSettings
+from figure_kedro.filters.structural import FeatureSettings, with_structural_features
+from figure_kedro.graph import Graph
+from figure_kedro.methods.decoupled import Allocate
+from figure_kedro.methods.figure import build_model, embed, train_figure
+from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.training.loop import CheckpointStore, Listener, TrainingRecord
+from figure_kedro.training.progress import ProgressBar
+
+WEIGHTS, SETTINGS = "weights.safetensors", "settings.json"
+
+
+class FiGURe:
+    """Node embeddings from a bank of graph filters and one shared encoder, learnt without labels.
+
+    >>> from figure_kedro.graph.csbm import generate_csbm
+    >>> graph = generate_csbm(nodes=60, degree=6, classes=2, homophily=0.8, features=4, signal=1.0, splits=1, seed=0,
+    ...                       name="example")
+    >>> settings = RepresentationSettings(training={"max_epochs": 3})
+    >>> figure = FiGURe(dim=8, settings=settings, progress=False).fit(graph)
+    >>> {name: view.shape for name, view in figure.transform(graph).items()}
+    {'I': (60, 8), 'A': (60, 8), 'A^2': (60, 8), 'A^3': (60, 8)}
+
+    Args:
+        dim: Dimension of the embeddings; wins over ``settings.dim``.
+        filters: The filter bank.
+        settings: Encoder, strategy and training.
+        progress: Whether to show a progress bar.
+
+    Attributes:
+        model_: The trained model.
+        record_: Losses and times of training.
+        checksum_: Of the graph that was trained on.
+    """
+
+    def __init__(
+        self,
+        dim: int | None = None,
+        *,
+        filters: FilterSettings | None = None,
+        settings: RepresentationSettings | None = None,
+        progress: bool = True,
+    ) -> None:
+        settings = settings or RepresentationSettings()
+        self.settings = settings if dim is None else settings.model_copy(update={"dim": dim})
+        self.filters = filters or FilterSettings()
+        self.progress = progress
+
+    @property
+    def filter_names(self) -> tuple[str, ...]:
+        return self.filters.build().names
+
+    def fit(
+        self,
+        graph: Graph,
+        *,
+        checkpoints: CheckpointStore | None = None,
+        listeners: Iterable[Listener] = (),
+        allocate: Allocate | None = None,
+    ) -> "FiGURe":
+        """Train on a graph; a graph without features gets structural ones.
+
+        Args:
+            graph: Its labels are not looked at.
+            checkpoints: For instance ``CheckpointFile(path)``: a run that was killed goes on from there.
+            listeners: Told of every epoch.
+            allocate: Makes the arrays of the decoupled strategy; in memory by default.
+        """
+        graph = _with_features(graph)
+        listeners = [*listeners]
+        if self.progress:
+            listeners.append(ProgressBar(self.settings.training, f"FiGURe {self.settings.dim} on {graph.name}"))
+        matrix = normalised_adjacency(graph.adjacency, self_loops=self.filters.self_loops)
+        self.model_, self.record_ = train_figure(
+            graph,
+            matrix,
+            self.filters.build(),
+            self.settings,
+            checkpoints=checkpoints,
+            listeners=listeners,
+            allocate=allocate,
+        )
+        self.num_features_, self.checksum_ = graph.num_features, graph.checksum()
+        return self
+
+    def views(self, graph: Graph) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield the name of every filter and its embedding ``(n, dim)``, one at a time.
+
+        The graph need not be the one that was trained on: new nodes are embedded by the filters of their own graph.
+        """
+        graph = _with_features(graph)
+        if graph.num_features != self.num_features_:
+            raise UserError(
+                f"{graph.name} has {graph.num_features} features, but the model was trained on {self.num_features_}"
+            )
+        bank = self.filters.build()
+        matrix = normalised_adjacency(graph.adjacency, self_loops=self.filters.self_loops)
+        yield from zip(bank.names, embed(self.model_, graph, matrix, bank), strict=True)
+
+    def transform(self, graph: Graph) -> dict[str, np.ndarray]:
+        """The embeddings ``(n, dim)`` of all filters by name."""
+        return dict(self.views(graph))
+
+    def save(self, path: str | Path) -> None:
+        """Write ``weights.safetensors`` and ``settings.json`` into a folder."""
+        description = {
+            "filters": self.filters.model_dump(mode="json"),
+            "representation": self.settings.model_dump(mode="json"),
+            "num_features": self.num_features_,
+            "graph_checksum": self.checksum_,
+            "training": dataclasses.asdict(self.record_),
+        }
+        write_tensors(Path(path) / WEIGHTS, self.model_.state_dict(), description)
+        readable = {name: value for name, value in description.items() if name != "training"}
+        (Path(path) / SETTINGS).write_text(json.dumps(readable, indent=2))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "FiGURe":
+        """Read what :meth:`save` wrote; the result embeds graphs and needs no training."""
+        file = Path(path) / WEIGHTS
+        if not file.exists():
+            raise UserError(f"there is no trained model in {path}; fit one first, or run --pipelines=representation")
+        weights, description = read_tensors(file)
+        figure = cls(
+            filters=FilterSettings(**description["filters"]),
+            settings=RepresentationSettings(**description["representation"]),
+        )
+        figure.num_features_, figure.checksum_ = description["num_features"], description["graph_checksum"]
+        figure.record_ = TrainingRecord(**description["training"])
+        figure.model_ = build_model(figure.num_features_, figure.filters.build(), figure.settings)
+        figure.model_.load_state_dict(weights)
+        return figure
+
+
+def _with_features(graph: Graph) -> Graph:
+    return graph if graph.features is not None else with_structural_features(graph, FeatureSettings(structural="svd"))

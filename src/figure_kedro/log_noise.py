@@ -1,0 +1,32 @@
+"""What is left out of the log: advice that nobody can follow, and second versions of an error's one line."""
+
+import logging
+import sys
+
+from figure_kedro.errors import UserError
+
+USELESS = (
+    "Using synchronous mode for loading and saving data",  # said on every run
+    "Add type hints to the `predict` method",  # about a class of kedro-mlflow
+)
+
+
+def silence() -> None:
+    """Filter the loggers that say such things; calling it again changes nothing."""
+    for name in ("kedro.runner.sequential_runner", "kedro.pipeline.node", "py.warnings"):
+        logging.getLogger(name).addFilter(worth_saying)
+
+
+def worth_saying(record: logging.LogRecord) -> bool:
+    """Whether a record tells a user something that they can use."""
+    if any(text in record.getMessage() for text in USELESS):
+        return False
+    # Kedro reports a failing node and how to resume; a user's mistake is reported once, at the end
+    return record.levelno < logging.WARNING or find_user_error(sys.exception()) is None
+
+
+def find_user_error(error: BaseException | None) -> UserError | None:
+    """The user's mistake behind an error that Kedro has wrapped, if there is one."""
+    while error is not None and not isinstance(error, UserError):
+        error = error.__cause__ or error.__context__
+    return error
