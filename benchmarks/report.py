@@ -79,6 +79,12 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
+def _company(load: float) -> str:
+    if load < 0.5:
+        return "nothing else ran"
+    return f"other work kept {load:.1f} cores busy before it, so the times are noisy"
+
+
 def write_results(
     folder: Path, name: str, title: str, note: str, frame: pd.DataFrame, settings: Settings, load: float
 ) -> Path:
@@ -101,7 +107,7 @@ def write_results(
     text = f"""# {title}
 
 - Machine: {machine()}
-- Run: {threads} threads, medians of {settings.repeat} runs{size}; load of other work before it: {load:.1f} cores
+- Run: {threads} threads, medians of {settings.repeat} runs{size}; {_company(load)}
 - Renew with: `python -m benchmarks {name}` (all of them: `make benchmark`)
 
 {note.strip()}

@@ -4,8 +4,11 @@ import dataclasses
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+import torch
 
 from figure_kedro.datasets.tensor_file import read_tensors, write_tensors
 from figure_kedro.errors import UserError
@@ -66,6 +69,7 @@ class FiGURe:
         self,
         graph: Graph,
         *,
+        matrix: sp.csr_array | None = None,
         checkpoints: CheckpointStore | None = None,
         listeners: Iterable[Listener] = (),
         allocate: Allocate | None = None,
@@ -74,6 +78,7 @@ class FiGURe:
 
         Args:
             graph: Its labels are not looked at.
+            matrix: Its normalised adjacency, if that is at hand.
             checkpoints: For instance ``CheckpointFile(path)``: a run that was killed goes on from there.
             listeners: Told of every epoch.
             allocate: Makes the arrays of the decoupled strategy; in memory by default.
@@ -82,7 +87,7 @@ class FiGURe:
         listeners = [*listeners]
         if self.progress:
             listeners.append(ProgressBar(self.settings.training, f"FiGURe {self.settings.dim} on {graph.name}"))
-        matrix = normalised_adjacency(graph.adjacency, self_loops=self.filters.self_loops)
+        matrix = self._normalised(graph) if matrix is None else matrix
         self.model_, self.record_ = train_figure(
             graph,
             matrix,
@@ -95,7 +100,7 @@ class FiGURe:
         self.num_features_, self.checksum_ = graph.num_features, graph.checksum()
         return self
 
-    def views(self, graph: Graph) -> Iterator[tuple[str, np.ndarray]]:
+    def views(self, graph: Graph, matrix: sp.csr_array | None = None) -> Iterator[tuple[str, np.ndarray]]:
         """Yield the name of every filter and its embedding ``(n, dim)``, one at a time.
 
         The graph need not be the one that was trained on: new nodes are embedded by the filters of their own graph.
@@ -106,15 +111,25 @@ class FiGURe:
                 f"{graph.name} has {graph.num_features} features, but the model was trained on {self.num_features_}"
             )
         bank = self.filters.build()
-        matrix = normalised_adjacency(graph.adjacency, self_loops=self.filters.self_loops)
+        matrix = self._normalised(graph) if matrix is None else matrix
         yield from zip(bank.names, embed(self.model_, graph, matrix, bank), strict=True)
 
     def transform(self, graph: Graph) -> dict[str, np.ndarray]:
         """The embeddings ``(n, dim)`` of all filters by name."""
         return dict(self.views(graph))
 
+    def _normalised(self, graph: Graph) -> sp.csr_array:
+        return normalised_adjacency(graph.adjacency, self_loops=self.filters.self_loops)
+
     def save(self, path: str | Path) -> None:
         """Write ``weights.safetensors`` and ``settings.json`` into a folder."""
+        weights, description = self.state()
+        write_tensors(Path(path) / WEIGHTS, weights, description)
+        readable = {name: value for name, value in description.items() if name != "training"}
+        (Path(path) / SETTINGS).write_text(json.dumps(readable, indent=2))
+
+    def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        """The weights, and all that :meth:`from_state` needs beside them, as plain values."""
         description = {
             "filters": self.filters.model_dump(mode="json"),
             "representation": self.settings.model_dump(mode="json"),
@@ -122,9 +137,7 @@ class FiGURe:
             "graph_checksum": self.checksum_,
             "training": dataclasses.asdict(self.record_),
         }
-        write_tensors(Path(path) / WEIGHTS, self.model_.state_dict(), description)
-        readable = {name: value for name, value in description.items() if name != "training"}
-        (Path(path) / SETTINGS).write_text(json.dumps(readable, indent=2))
+        return self.model_.state_dict(), description
 
     @classmethod
     def load(cls, path: str | Path) -> "FiGURe":
@@ -132,7 +145,11 @@ class FiGURe:
         file = Path(path) / WEIGHTS
         if not file.exists():
             raise UserError(f"there is no trained model in {path}; fit one first, or run --pipelines=representation")
-        weights, description = read_tensors(file)
+        return cls.from_state(*read_tensors(file))
+
+    @classmethod
+    def from_state(cls, weights: dict[str, torch.Tensor], description: dict[str, Any]) -> "FiGURe":
+        """Make a fitted model of what :meth:`state` gave."""
         figure = cls(
             filters=FilterSettings(**description["filters"]),
             settings=RepresentationSettings(**description["representation"]),

@@ -6,8 +6,10 @@ import sys
 from figure_kedro.errors import UserError
 
 USELESS = (
+    "Completed node: ",  # the count of completed tasks follows
     "Using synchronous mode for loading and saving data",  # said on every run
     "Add type hints to the `predict` method",  # about a class of kedro-mlflow
+    "ORJSONResponse is deprecated",  # about a class of kedro-viz
 )
 
 

@@ -15,11 +15,15 @@ from figure_kedro.datasets.sources import SourceSettings
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.filters.settings import FilterSettings
 from figure_kedro.filters.structural import FeatureSettings
+from figure_kedro.methods.settings import RepresentationSettings
 
 ARTEFACT_FORMAT = 1
 """Raised by one when the files of an artefact change their meaning, so that no run reads older ones."""
 
-STAGES = {"data_processing": ("dataset", "source", "features", "filters")}
+STAGES = {
+    "data_processing": ("dataset", "source", "features", "filters"),
+    "representation": ("representation",),
+}
 """The settings that decide the results of each pipeline, beside those of the pipelines before it."""
 
 
@@ -34,6 +38,7 @@ class Parameters(BaseModel):
     source: SourceSettings
     features: FeatureSettings = FeatureSettings()
     filters: FilterSettings = FilterSettings()
+    representation: RepresentationSettings = RepresentationSettings()
 
     @field_validator("raw_mirror")
     @classmethod

@@ -2,10 +2,13 @@
 
 from kedro.pipeline import Pipeline
 
-from figure_kedro.pipelines import data_processing
+from figure_kedro.pipelines import data_processing, representation
 
 
 def register_pipelines() -> dict[str, Pipeline]:
     """Register the pipelines explicitly, in the order in which they build on each other."""
-    pipelines = {"data_processing": data_processing.create_pipeline()}
+    pipelines = {
+        "data_processing": data_processing.create_pipeline(),
+        "representation": representation.create_pipeline(),
+    }
     return {**pipelines, "__default__": sum(pipelines.values(), Pipeline([]))}

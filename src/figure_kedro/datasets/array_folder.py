@@ -16,16 +16,18 @@ def write_arrays(folder: Path, arrays: dict[str, np.ndarray], description: dict[
     """Write each array as ``<name>.npy`` and the description as JSON; the folder appears whole or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    old = temporary.with_name(f"{temporary.name}-old")
     try:
         for name, array in arrays.items():
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
         (temporary / DESCRIPTION).write_text(json.dumps(description, indent=2))
         temporary.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
+        if folder.exists():  # moved aside first: half of a deleted folder must never be found in its place
+            os.replace(folder, old)
         os.replace(temporary, folder)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        for rest in (temporary, old):
+            shutil.rmtree(rest, ignore_errors=True)
 
 
 def read_arrays(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

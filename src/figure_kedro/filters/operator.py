@@ -1,8 +1,12 @@
 r"""The normalised adjacency, the operator that every filter is a polynomial of."""
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
 import torch
+
+warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
 
 
 def normalised_adjacency(adjacency: sp.csr_array, *, self_loops: bool = True) -> sp.csr_array:

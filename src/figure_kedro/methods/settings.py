@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from figure_kedro.training.settings import TrainingSettings
+from figure_kedro.tuning.settings import TuningSettings
 
 
 class EncoderSettings(BaseModel):
@@ -54,3 +55,4 @@ class RepresentationSettings(BaseModel):
     embeddings: Literal["auto", "always", "never"] = Field(
         "auto", description="whether embeddings are stored; auto: up to 100 million numbers"
     )
+    tuning: TuningSettings = TuningSettings()

@@ -38,5 +38,5 @@ def fit_projection(settings: ProjectionSettings, views: Sequence[np.ndarray | to
     Returns:
         A fitted pipeline of :class:`ViewScaler` and a :class:`FeatureMap`, from ``(m, d)`` to ``(m, dim)``.
     """
-    scaler = ViewScaler(settings.scale).fit(views)
+    scaler = ViewScaler(settings.scale, settings.norm).fit(views)
     return Pipeline([("scale", scaler), ("map", build_projection(settings).fit(views[0]))])

@@ -25,6 +25,9 @@ class ProjectionSettings(BaseModel):
     scale: Literal["none", "rms", "standard"] = Field(
         "none", description="scaling before the map, one for all filters together; none is the paper's behaviour"
     )
+    norm: float = Field(
+        4.0, gt=0, description="typical length of a scaled row; 4 suits the paper's gammas, 1 a polynomial kernel"
+    )
 
     @field_validator("map")
     @classmethod

@@ -15,6 +15,9 @@ from figure_kedro.graph.splits import PARTS
 from figure_kedro.graph.statistics import statistics_table
 from figure_kedro.reporting.filter_responses import plot_filter_responses
 
+PAPER_SIZES = (5, 7, 9, 11)
+"""Numbers of filters in the paper's figure of responses; more lines than that cannot be told apart."""
+
 
 def prepare_graph(source_graph: Graph, features: FeatureSettings) -> Graph:
     """Give the graph structural features, where it has no others or where they are asked for."""
@@ -33,17 +36,19 @@ def normalise_adjacency(graph: Graph, filters: FilterSettings) -> sp.csr_array:
     return normalised_adjacency(graph.adjacency, self_loops=filters.self_loops)
 
 
-def describe_bank(filters: FilterSettings) -> dict[str, Any]:
-    """Describe every filter: its name, whether it is the identity, its response over the spectrum."""
+def describe_bank(normalised_adjacency: sp.csr_array, filters: FilterSettings) -> dict[str, Any]:
+    """Describe every filter: its name, whether it is the identity, its response over the spectrum.
+
+    The size of the operator stands beside it, because a product with the operator is what a filter costs.
+    """
     bank = filters.build()
     eigenvalues = np.linspace(0.0, 2.0, 41)
     return {
         **filters.model_dump(),
+        "operator": {"nodes": normalised_adjacency.shape[0], "entries": normalised_adjacency.nnz},
         "filters": [
             {"name": name, "identity": identity, "response": response.round(6).tolist()}
-            for name, identity, response in zip(
-                bank.names, bank.identities, bank.response(eigenvalues), strict=True
-            )
+            for name, identity, response in zip(bank.names, bank.identities, bank.response(eigenvalues), strict=True)
         ],
         "eigenvalues": eigenvalues.round(6).tolist(),
     }
@@ -54,9 +59,9 @@ def summarise_graph(graph: Graph) -> pd.DataFrame:
     return statistics_table(graph)
 
 
-def draw_filter_responses() -> Figure:
-    """Draw the responses of both bases over the spectrum, the paper's last figure."""
-    return plot_filter_responses()
+def draw_filter_responses(filter_bank: dict[str, Any]) -> Figure:
+    """Draw the responses of both bases over the spectrum: the paper's last figure, and a row for this run's size."""
+    return plot_filter_responses(sorted({*PAPER_SIZES, min(filter_bank["size"], max(PAPER_SIZES))}))
 
 
 def _splits(graph: Graph) -> np.ndarray:

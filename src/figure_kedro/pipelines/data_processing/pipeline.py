@@ -17,8 +17,8 @@ def create_pipeline() -> Pipeline:
                 "normalised_adjacency",
                 name="normalise_adjacency",
             ),
-            node(nodes.describe_bank, "params:filters", "filter_bank", name="describe_bank"),
+            node(nodes.describe_bank, ["normalised_adjacency", "params:filters"], "filter_bank", name="describe_bank"),
             node(nodes.summarise_graph, "graph", "dataset_statistics", name="summarise_graph"),
-            node(nodes.draw_filter_responses, None, "filter_responses", name="draw_filter_responses"),
+            node(nodes.draw_filter_responses, "filter_bank", "filter_responses", name="draw_filter_responses"),
         ]
     )

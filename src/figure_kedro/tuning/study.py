@@ -1,0 +1,79 @@
+"""An Optuna study over a table of choices that survives a crash."""
+
+from collections.abc import Callable
+from typing import Any
+
+import optuna
+from optuna.storages import BaseStorage
+from optuna.trial import TrialState
+
+from figure_kedro.errors import UserError
+
+Space = dict[str, list[Any]]
+"""The values that each setting may take."""
+
+
+def run_study(
+    objective: Callable[[int, dict[str, Any]], float],
+    space: Space,
+    *,
+    trials: int,
+    name: str,
+    first: dict[str, Any] | None = None,
+    direction: str = "minimize",
+    seed: int = 0,
+    storage: BaseStorage | None = None,
+) -> optuna.Study:
+    """Try settings until ``trials`` of them have ended, and return the study with the best one.
+
+    Trials that a crash left unfinished are run again; those that ended are kept. Settings that were tried before are
+    not computed again: a trial is a function of its settings. A trial that raises a
+    :class:`~figure_kedro.errors.UserError`, such as a training that diverges, counts as failed.
+
+    Args:
+        objective: Gives the value of a trial from its number and settings.
+        space: What may vary.
+        trials: How many must have ended.
+        name: Of the study in the storage.
+        first: Settings to try first.
+        direction: ``minimize`` or ``maximize``.
+        seed: Of the sampler.
+        storage: Where trials are kept; in memory by default.
+
+    Raises:
+        UserError: If no trial succeeded.
+    """
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(storage=storage, study_name=name, direction=direction, load_if_exists=True)
+    for left_behind in study.get_trials(states=[TrialState.RUNNING]):
+        study.tell(left_behind.number, state=TrialState.FAIL)
+        study.enqueue_trial(left_behind.params, user_attrs={"instead_of": left_behind.number})
+    if not study.trials and first:
+        study.enqueue_trial(first)
+    while (ended := _ended(study)) < trials:
+        study.sampler = optuna.samplers.TPESampler(seed=seed + ended)  # the same after a crash as without one
+        trial = study.ask()
+        settings = {key: trial.suggest_categorical(key, values) for key, values in space.items()}
+        value = _known(study, settings)
+        if value is None:
+            try:
+                value = objective(trial.number, settings)
+            except UserError as error:
+                trial.set_user_attr("error", str(error))
+                study.tell(trial, state=TrialState.FAIL)
+                continue
+        study.tell(trial, value)
+    if not study.get_trials(states=[TrialState.COMPLETE]):
+        raise UserError(f"no trial of {name} succeeded; the last one said: {study.trials[-1].user_attrs.get('error')}")
+    return study
+
+
+def _ended(study: optuna.Study) -> int:
+    """Trials that count: those that were told a value or failed by themselves, not those that a crash ended."""
+    trials = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE, TrialState.FAIL])
+    return sum(trial.state == TrialState.COMPLETE or "error" in trial.user_attrs for trial in trials)
+
+
+def _known(study: optuna.Study, settings: dict[str, Any]) -> float | None:
+    finished = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
+    return next((trial.value for trial in finished if trial.params == settings), None)
