@@ -10,5 +10,13 @@ benchmark is a module of this package:
 A new benchmark is one new file and its name in :data:`BENCHMARKS`.
 """
 
-BENCHMARKS = ("data_processing", "data_processing_growth")
+BENCHMARKS = (
+    "data_processing",
+    "data_processing_growth",
+    "training_peers",
+    "training_bound",
+    "training_large",
+    "training_decoupled",
+    "training_growth",
+)
 """The benchmarks in the order in which they run."""

@@ -1,9 +1,11 @@
 """What several tests need."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +16,12 @@ def mirror() -> Path:
     if not folder.is_dir():
         pytest.skip("no published raw files here: set FIGURE_RAW_MIRROR to a folder that has them")
     return folder
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """For tensors that are too small to share among threads; and a sum then has one order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

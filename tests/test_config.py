@@ -37,6 +37,12 @@ def loader(conf, **params):
     return ProjectConfigLoader(str(conf), runtime_params=params, **settings.CONFIG_LOADER_ARGS)
 
 
+def mlflow_settings(conf, **params):
+    loaded = loader(conf, **params)
+    loaded.config_patterns["mlflow"] = ["mlflow*"]  # as kedro-mlflow does
+    return loaded["mlflow"]
+
+
 def paths(conf, **params):
     """Where the results of a run are kept."""
     catalog = loader(conf, **params)["catalog"]
@@ -84,7 +90,7 @@ def test_every_data_set_file_is_valid(conf, path):
 )
 def test_unknown_data_set_is_one_line_with_the_nearest_name(conf, name, line):
     with pytest.raises(UserError) as error:
-        loader(conf, dataset=name)["catalog"]
+        loader(conf, dataset=name).parameters  # noqa: B018
     assert str(error.value) == line
 
 
@@ -134,7 +140,7 @@ def test_two_configurations_of_one_process_stay_apart(conf):
 
 def test_records_of_mlflow_lie_in_the_data_folder(conf, monkeypatch):
     folder = conf.parent / "records" / "mlflow"
-    mlflow = loader(conf, data_folder="records")["mlflow"]
+    mlflow = mlflow_settings(conf, data_folder="records")
     assert mlflow["server"]["mlflow_tracking_uri"] == f"sqlite:///{folder}/mlflow.db"
     assert (
         mlflow["tracking"]["experiment"]["create_experiment_kwargs"]["artifact_location"]
@@ -142,13 +148,13 @@ def test_records_of_mlflow_lie_in_the_data_folder(conf, monkeypatch):
     )
     # MLflow itself sets the variable to what the last run of a process used
     monkeypatch.setenv("MLFLOW_TRACKING_URI", mlflow["server"]["mlflow_tracking_uri"])
-    other = loader(conf, data_folder="other")["mlflow"]
+    other = mlflow_settings(conf, data_folder="other")
     assert other["server"]["mlflow_tracking_uri"] == f"sqlite:///{conf.parent}/other/mlflow/mlflow.db"
 
 
 def test_tracking_server_of_the_environment_wins(conf, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:5000")
-    mlflow = loader(conf, data_folder="records")["mlflow"]
+    mlflow = mlflow_settings(conf, data_folder="records")
     assert mlflow["server"]["mlflow_tracking_uri"] == "http://localhost:5000"
     assert mlflow["tracking"]["experiment"]["create_experiment_kwargs"]["artifact_location"] is None
     assert not (conf.parent / "records").exists()

@@ -141,7 +141,7 @@ def test_keys_are_equal_exactly_where_the_settings_are(one, other):
 @given(base=decisive, data=st.data())
 def test_one_changed_setting_changes_the_key(base, data):
     before = check_parameters(base)
-    groups = {name: value for name, value in before.model_dump(mode="json").items() if isinstance(value, dict)}
+    groups = before.model_dump(mode="json", include={"source", "features", "filters"})
     group = data.draw(st.sampled_from(sorted(groups)))
     field = data.draw(st.sampled_from(sorted(set(groups[group]) - {"kind"})))
     changed = groups[group] | {field: another(groups[group][field])}

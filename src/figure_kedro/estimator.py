@@ -45,6 +45,8 @@ class FiGURe:
     Attributes:
         model_: The trained model.
         record_: Losses and times of training.
+        num_features_: Of the graph that was trained on.
+        structural_: Whether these features were made from its edges, because it had none.
         checksum_: Of the graph that was trained on.
     """
 
@@ -57,6 +59,8 @@ class FiGURe:
         progress: bool = True,
     ) -> None:
         settings = settings or RepresentationSettings()
+        if dim is not None and dim < 1:
+            raise UserError(f"dim = {dim} is no dimension; choose 1 or more")
         self.settings = settings if dim is None else settings.model_copy(update={"dim": dim})
         self.filters = filters or FilterSettings()
         self.progress = progress
@@ -83,7 +87,7 @@ class FiGURe:
             listeners: Told of every epoch.
             allocate: Makes the arrays of the decoupled strategy; in memory by default.
         """
-        graph = _with_features(graph)
+        structural, graph = graph.features is None, _with_features(graph)
         listeners = [*listeners]
         if self.progress:
             listeners.append(ProgressBar(self.settings.training, f"FiGURe {self.settings.dim} on {graph.name}"))
@@ -98,6 +102,7 @@ class FiGURe:
             allocate=allocate,
         )
         self.num_features_, self.checksum_ = graph.num_features, graph.checksum()
+        self.structural_ = structural
         return self
 
     def views(self, graph: Graph, matrix: sp.csr_array | None = None) -> Iterator[tuple[str, np.ndarray]]:
@@ -105,6 +110,9 @@ class FiGURe:
 
         The graph need not be the one that was trained on: new nodes are embedded by the filters of their own graph.
         """
+        self._check_fitted()
+        if graph.features is None and not self.structural_:
+            raise UserError(f"{graph.name} has no features, but the model was trained on {self.num_features_}")
         graph = _with_features(graph)
         if graph.num_features != self.num_features_:
             raise UserError(
@@ -118,6 +126,10 @@ class FiGURe:
         """The embeddings ``(n, dim)`` of all filters by name."""
         return dict(self.views(graph))
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "model_"):
+            raise UserError("this FiGURe is not trained; call fit first, or FiGURe.load")
+
     def _normalised(self, graph: Graph) -> sp.csr_array:
         return normalised_adjacency(graph.adjacency, self_loops=self.filters.self_loops)
 
@@ -130,10 +142,12 @@ class FiGURe:
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         """The weights, and all that :meth:`from_state` needs beside them, as plain values."""
+        self._check_fitted()
         description = {
             "filters": self.filters.model_dump(mode="json"),
             "representation": self.settings.model_dump(mode="json"),
             "num_features": self.num_features_,
+            "structural_features": self.structural_,
             "graph_checksum": self.checksum_,
             "training": dataclasses.asdict(self.record_),
         }
@@ -155,6 +169,7 @@ class FiGURe:
             settings=RepresentationSettings(**description["representation"]),
         )
         figure.num_features_, figure.checksum_ = description["num_features"], description["graph_checksum"]
+        figure.structural_ = description["structural_features"]
         figure.record_ = TrainingRecord(**description["training"])
         figure.model_ = build_model(figure.num_features_, figure.filters.build(), figure.settings)
         figure.model_.load_state_dict(weights)

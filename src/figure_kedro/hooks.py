@@ -35,9 +35,11 @@ class ProjectHooks:
     def __init__(self) -> None:
         self._parameters: Parameters | None = None
         self._handlers: dict[int, Any] = {}
+        self._outer_run: str | None = None
 
     @hook_impl(tryfirst=True)
     def after_context_created(self, context: KedroContext) -> None:
+        self._outer_run = _active_run()
         try:
             _check_pipelines()
             self._parameters = context.config_loader.parameters
@@ -53,6 +55,9 @@ class ProjectHooks:
     @hook_impl(trylast=True)
     def after_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
         self._restore_handlers()
+        # kedro-mlflow starts its run once more with every node and ends it once; what remains would swallow the next
+        while _active_run() not in (None, self._outer_run):
+            mlflow.end_run()
         for name in sorted(pipeline.all_outputs()):
             path = getattr(catalog.get(name), "_filepath", None)
             if path is not None and "08_reporting" in Path(path).parts:
@@ -75,7 +80,13 @@ def _check_pipelines() -> None:
     # Kedro itself answers a misspelt --pipelines with a traceback
     for name in getattr(pipelines, "_requested_pipelines", None) or ():
         if name not in set(pipelines):
+            pipelines.set_requested(None)  # or the next session of this process is asked for it again
             raise UserError(f"there is no pipeline {name!r}; {nearest(name, pipelines)}")
+
+
+def _active_run() -> str | None:
+    run = mlflow.active_run()
+    return run.info.run_id if run else None
 
 
 def _flatten(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -13,9 +13,11 @@ from pydantic.fields import FieldInfo
 
 from figure_kedro.datasets.sources import SourceSettings
 from figure_kedro.errors import UserError, nearest
+from figure_kedro.evaluation.settings import EvaluationSettings
 from figure_kedro.filters.settings import FilterSettings
 from figure_kedro.filters.structural import FeatureSettings
 from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.projections import ProjectionSettings
 
 ARTEFACT_FORMAT = 1
 """Raised by one when the files of an artefact change their meaning, so that no run reads older ones."""
@@ -23,6 +25,8 @@ ARTEFACT_FORMAT = 1
 STAGES = {
     "data_processing": ("dataset", "source", "features", "filters"),
     "representation": ("representation",),
+    "projection": ("projection",),
+    "evaluation": ("evaluation",),
 }
 """The settings that decide the results of each pipeline, beside those of the pipelines before it."""
 
@@ -39,6 +43,8 @@ class Parameters(BaseModel):
     features: FeatureSettings = FeatureSettings()
     filters: FilterSettings = FilterSettings()
     representation: RepresentationSettings = RepresentationSettings()
+    projection: ProjectionSettings = ProjectionSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
 
     @field_validator("raw_mirror")
     @classmethod

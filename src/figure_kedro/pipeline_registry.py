@@ -2,7 +2,7 @@
 
 from kedro.pipeline import Pipeline
 
-from figure_kedro.pipelines import data_processing, representation
+from figure_kedro.pipelines import data_processing, evaluation, projection, representation
 
 
 def register_pipelines() -> dict[str, Pipeline]:
@@ -10,5 +10,7 @@ def register_pipelines() -> dict[str, Pipeline]:
     pipelines = {
         "data_processing": data_processing.create_pipeline(),
         "representation": representation.create_pipeline(),
+        "projection": projection.create_pipeline(),
+        "evaluation": evaluation.create_pipeline(),
     }
     return {**pipelines, "__default__": sum(pipelines.values(), Pipeline([]))}

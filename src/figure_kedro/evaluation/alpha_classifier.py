@@ -43,9 +43,9 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         weight_decay: :math:`\lambda`, on the weights only.
         solver: ``"lbfgs"`` or ``"adam"``.
         learning_rate: Adam's, for weights and bias.
-        alpha_learning_rate: Adam's, for :math:`\alpha`. For ``lbfgs`` its ratio to ``learning_rate`` scales the steps
-            in :math:`\alpha` against those in the weights: it changes the way to the minimum, a ratio well below 1
-            leaves :math:`\alpha` near its start, and 0 keeps it there.
+        alpha_learning_rate: Adam's, for :math:`\alpha`. For ``lbfgs`` its ratio to ``learning_rate``, at most 1,
+            scales the steps in :math:`\alpha` against those in the weights: it changes the way to the minimum, a ratio
+            below about 0.01 leaves :math:`\alpha` near its start, and 0 keeps it there.
         max_epochs: Upper limit of iterations; ``None`` is 200 for ``lbfgs`` and 10,000 for ``adam``.
         patience: ``adam`` stops after so many epochs without a better validation accuracy; ``None`` never does.
         random_state: Seed of the initial weights.

@@ -13,8 +13,6 @@ from figure_kedro.evaluation.objective import Objective
 TOLERANCE = 1e-7
 """L-BFGS stops when the objective falls by less than this in an iteration: what float32 products can resolve."""
 
-MAX_ALPHA_SCALE = 1.0
-
 
 @dataclass(frozen=True)
 class Solution:
@@ -52,17 +50,17 @@ def solve_lbfgs(
     The weights are searched as :math:`W = V L^{-1}` with :math:`L L^T = \Sigma / 4 + \lambda I` and :math:`\Sigma` the
     covariance of the combination at the start, an upper estimate of the Hessian of every class. That takes
     one small Cholesky factor and saves most of the iterations, because embeddings and random features are strongly
-    correlated. ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at its
-    start, above 10 counts as 10.
+    correlated. ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at
+    its start, above 1 counts as 1, because a longer first step would throw views out before the weights are of use.
     """
     like = objective.means
     (k, d), c = like.shape, objective.onehot.shape[1]
-    alpha_scale = min(alpha_scale, MAX_ALPHA_SCALE)
+    alpha_scale = min(alpha_scale, 1.0)
     start = torch.full((k,), alpha_init, dtype=torch.float64)
     radius = activate(start, activation).norm()
     # The search moves alpha in units of its start, so that alpha_scale means the same for every alpha_init.
     unit = 1.0 if activation == "exp" else abs(alpha_init)
-    inverse = _inverse_factor(objective.covariance(activate(start, activation).to(like)), objective.weight_decay)
+    inverse = _inverse_factor(objective, activate(start, activation).to(like))
 
     def unpack(x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         x = torch.from_numpy(x)
@@ -162,14 +160,18 @@ def _accuracy(
     return (combined_logits(views, a, weights, bias).argmax(dim=1) == targets).double().mean().item()
 
 
-def _inverse_factor(covariance: torch.Tensor, weight_decay: float) -> torch.Tensor:
-    """Inverse of the Cholesky factor of the estimated Hessian, with as little added as makes it one."""
-    hessian = covariance.double() / 4
-    spread = hessian.diagonal().mean().item()
+def _inverse_factor(objective: Objective, a: torch.Tensor) -> torch.Tensor:
+    """Inverse of the Cholesky factor of the estimated Hessian, with as little added as makes it one.
+
+    Deviations that are tiny against the mean are rounding, so the mean sets a floor; views that are all zero without
+    weight decay have no curvature and are searched as they are.
+    """
+    hessian = objective.covariance(a).double() / 4
+    spread, level = hessian.diagonal().mean().item(), (a @ objective.means).square().mean().item()
+    ridge = objective.weight_decay + 1e-6 * spread + 1e-8 * level or 1.0
     identity = torch.eye(len(hessian), dtype=hessian.dtype, device=hessian.device)
-    ridge = weight_decay + 1e-6 * spread or 1.0  # constant views without weight decay have no curvature at all
     while True:
         factor, failed = torch.linalg.cholesky_ex(hessian + ridge * identity)
         if not failed:
-            return torch.linalg.solve_triangular(factor, identity, upper=False).to(covariance.dtype)
-        ridge = 10 * ridge
+            return torch.linalg.solve_triangular(factor, identity, upper=False).to(a.dtype)
+        ridge *= 10

@@ -47,7 +47,7 @@ class DecoupledObjective:
         seed: int,
         allocate: Allocate | None = None,
     ) -> None:
-        if not module.one_pass or not module.encoders[0].linear:
+        if not module.linear:
             raise UserError("the decoupled strategy needs one shared encoder of one layer; choose full or sampled")
         self.module, self._bank, self._settings, self._features = module, bank, settings, features
         self._allocate = allocate or (lambda name, shape: np.empty(shape, dtype=np.float32))

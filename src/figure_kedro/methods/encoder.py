@@ -83,6 +83,11 @@ class FigureModel(nn.Module):
         """Whether one recurrence of the bank serves all filters."""
         return len(self.encoders) == 1 and not self.encoders[0].further
 
+    @property
+    def linear(self) -> bool:
+        """Whether one linear map serves all filters up to the PReLU, so that features may be filtered first."""
+        return self.one_pass and self.encoders[0].linear
+
     def encoder(self, index: int) -> Encoder:
         """The encoder of filter number ``index`` of the bank."""
         return self.encoders[self._copy(index)]

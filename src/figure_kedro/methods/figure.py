@@ -65,9 +65,11 @@ def train_figure(
     device = pick_device(settings.training.device)
     set_threads(settings.training.threads)
     model = build_model(graph.num_features, bank, settings).to(device)
+    if settings.method == "untrained":
+        return model.cpu(), TrainingRecord(finished=True)
     strategy = choose_strategy(graph, matrix, model, settings, device)
     objective = _objective(strategy, graph, matrix, bank, model, settings, device, allocate)
-    fingerprint = hashlib.sha256((graph.checksum() + settings.model_dump_json()).encode()).hexdigest()
+    fingerprint = _fingerprint(graph, matrix, bank, settings)
     record = train(
         objective,
         settings.training,
@@ -109,11 +111,18 @@ def choose_strategy(
     size = f"a whole-graph step takes about {need / 2**30:.2f} GiB of {free / 2**30:.1f} GiB free"
     strategy = settings.strategy
     if strategy == "auto":
-        strategy = "full" if need < MEMORY_SHARE * free or not model.one_pass else "decoupled"
+        strategy = "full" if need < MEMORY_SHARE * free or not model.linear else "decoupled"
         logger.info("strategy %s on %s: %s", strategy, device, size)
     else:
         logger.info("strategy %s on %s, as asked for (%s)", strategy, device, size)
     return strategy
+
+
+def _fingerprint(graph: Graph, matrix: sp.csr_array, bank: FilterBank, settings: RepresentationSettings) -> str:
+    """Of everything that the weights depend on; the entries of the matrix tell whether it has self-loops."""
+    digest = hashlib.sha256(np.ascontiguousarray(matrix.data).view(np.uint8))
+    digest.update(repr((graph.checksum(), bank.names, settings.model_dump_json())).encode())
+    return digest.hexdigest()
 
 
 def _objective(

@@ -39,11 +39,14 @@ class FullObjective:
         filter_first: bool | None = None,
     ) -> None:
         self.module, self._features, self._operator, self._bank = module, features, operator, bank
-        linear = module.one_pass and module.encoders[0].linear and not features.sparse
-        self.filter_first = linear and (
-            filter_first
-            if filter_first is not None
-            else is_filtering_features_cheaper(features.shape, module.encoders[0].theta.shape[1], operator.nnz)
+        self.filter_first = (
+            module.linear
+            and not features.sparse
+            and (
+                filter_first
+                if filter_first is not None
+                else is_filtering_features_cheaper(features.shape, module.encoders[0].theta.shape[1], operator.nnz)
+            )
         )
         if self.filter_first:
             ones = features.dense.new_ones(features.shape[0], 1)  # the bias, as the weight of a constant feature

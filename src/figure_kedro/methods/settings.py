@@ -43,7 +43,9 @@ class RepresentationSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    method: Literal["figure"] = Field("figure", description="which method learns the embeddings")
+    method: Literal["figure", "untrained", "propagation"] = Field(
+        "figure", description="figure; untrained: its encoder as it is drawn; propagation: filtered features alone"
+    )
     dim: int = Field(512, ge=1, description="dimension of the embeddings; the paper uses 512, 128 and 32")
     encoder: EncoderSettings = EncoderSettings()
     strategy: Literal["auto", "full", "sampled", "decoupled"] = Field(

@@ -51,7 +51,7 @@ def nested_run(name: str, settings: dict[str, Any]) -> Iterator[None]:
         yield
 
 
-def log_metrics(metrics: dict[str, float]) -> None:
+def log_metrics(metrics: dict[str, float], step: int | None = None) -> None:
     """Log numbers to the active run, if there is one."""
     if mlflow.active_run():
-        mlflow.log_metrics(metrics)
+        mlflow.log_metrics(metrics, step=step)

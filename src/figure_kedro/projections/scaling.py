@@ -30,8 +30,8 @@ class ViewScaler(TransformerMixin, BaseEstimator):
 
     Two random rows are then about :math:`\sqrt 2 c` apart and the Fourier kernel between them is about
     :math:`e^{-\gamma^2 c^2}`. With the default :math:`c = 4` the paper's range of :math:`\gamma`, 0.1 to 1.2, reaches
-    from 0.85, where the map is almost linear, to nearly 0, where only the closest rows are alike, whatever the width and
-    the size of the embeddings. Polynomial kernels have no width and call for :math:`c = 1`.
+    from 0.85, where the map is almost linear, to nearly 0, where only the closest rows are alike, whatever the width
+    and the size of the embeddings. Polynomial kernels have no width and call for :math:`c = 1`.
 
     The numbers are shared by all filters, so their relative sizes survive. Constant columns are divided by the same
     number as if they varied by 1; filters with constant embeddings do not count.

@@ -1,5 +1,6 @@
 """Where training runs, with how many threads, and how its time and memory are measured."""
 
+import contextlib
 import os
 import resource
 import sys
@@ -28,8 +29,14 @@ def pick_device(name: str) -> torch.device:
 
 def set_threads(threads: int) -> int:
     """Give torch that many CPU threads (0: all that this process may use) and return the number."""
-    torch.set_num_threads(threads or len(os.sched_getaffinity(0)))
+    torch.set_num_threads(threads or _cores())
     return torch.get_num_threads()
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):  # Linux
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def synchronise(device: torch.device) -> None:
@@ -59,10 +66,8 @@ class PeakMemory:
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)
         else:
-            try:
-                Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far
-            except OSError:
-                pass  # elsewhere the peak of the whole process stands
+            with contextlib.suppress(OSError):  # elsewhere than on Linux the peak of the whole process stands
+                Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
 
     def megabytes(self) -> float:
         if self._device.type == "cuda":

@@ -109,7 +109,7 @@ def train(
     module = objective.module
     optimiser = torch.optim.Adam(module.parameters(), lr=settings.learning_rate, fused=device.type != "mps")
     record = TrainingRecord()
-    best = _copy(module.state_dict())
+    best, candidate = _copy(module.state_dict()), _copy(module.state_dict())
     saved = checkpoints.load() if checkpoints else None
     if saved and saved[1]["fingerprint"] == fingerprint:
         record, best = _restore(saved, module, optimiser)
@@ -122,14 +122,14 @@ def train(
     try:
         while not record.finished:
             started = time.perf_counter()
-            loss = _epoch(objective, optimiser, settings.seed, record.epochs)
+            loss = _epoch(objective, optimiser, settings.seed, record, candidate)
             synchronise(device)
             _check(loss, record, settings)
             record.losses.append(loss)
             record.seconds.append(time.perf_counter() - started)
             if loss < record.best_loss:
                 record.best_loss, record.best_epoch = loss, record.epochs - 1
-                best = _copy(module.state_dict(), into=best)
+                best, candidate = candidate, best
             record.finished = record.waited >= settings.patience or record.epochs >= settings.max_epochs
             for listener in listeners:
                 listener.on_epoch(record)
@@ -145,14 +145,27 @@ def train(
     return record
 
 
-def _epoch(objective: Objective, optimiser: torch.optim.Optimizer, seed: int, epoch: int) -> float:
-    generator = torch.Generator().manual_seed((seed + 1) * 1_000_003 + epoch)
+def _epoch(
+    objective: Objective,
+    optimiser: torch.optim.Optimizer,
+    seed: int,
+    record: TrainingRecord,
+    candidate: dict[str, torch.Tensor],
+) -> float:
+    """Take the steps of one epoch and return its mean loss.
+
+    If that is the lowest so far, ``candidate`` holds the weights that the last loss was measured with. They are those
+    before the last step: the step itself may overshoot.
+    """
+    generator = torch.Generator().manual_seed((seed + 1) * 1_000_003 + record.epochs)
     total, steps = 0.0, 0
-    for loss in objective.losses(epoch, generator):
+    for loss in objective.losses(record.epochs, generator):
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        optimiser.step()
         total, steps = total + loss.item(), steps + 1
+        if total / steps < record.best_loss:  # exact at the last step, where this is the mean of the epoch
+            _copy(objective.module.state_dict(), into=candidate)
+        optimiser.step()
     return total / steps
 
 
@@ -165,9 +178,7 @@ def _check(loss: float, record: TrainingRecord, settings: TrainingSettings) -> N
         )
 
 
-def _copy(
-    weights: dict[str, torch.Tensor], into: dict[str, torch.Tensor] | None = None
-) -> dict[str, torch.Tensor]:
+def _copy(weights: dict[str, torch.Tensor], into: dict[str, torch.Tensor] | None = None) -> dict[str, torch.Tensor]:
     if into is None:
         return {name: tensor.detach().clone() for name, tensor in weights.items()}
     for name, tensor in weights.items():

@@ -29,9 +29,9 @@ class ProgressBar:
             transient=True,
         )
         self._task = self._progress.add_task(title, total=settings.max_epochs, loss=float("nan"), waited=0)
-        self._progress.start()
 
     def on_epoch(self, record: TrainingRecord) -> None:
+        self._progress.start()  # not before: training that fails before its first epoch leaves no bar behind
         self._progress.update(self._task, completed=record.epochs, loss=record.losses[-1], waited=record.waited)
 
     def close(self) -> None:

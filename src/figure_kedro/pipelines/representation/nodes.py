@@ -5,16 +5,15 @@ from typing import Any
 
 import pandas as pd
 import scipy.sparse as sp
-import torch
 from optuna.storages import BaseStorage
 
 from figure_kedro.datasets.handles import BlockStore
 from figure_kedro.datasets.tensor_file import CheckpointFile
-from figure_kedro.estimator import FiGURe
 from figure_kedro.filters.settings import FilterSettings
 from figure_kedro.graph import Graph
 from figure_kedro.methods.settings import RepresentationSettings
 from figure_kedro.pipelines.tracking import MlflowMetrics, log_metrics, nested_run
+from figure_kedro.representation import State, build_representation, restore_representation
 from figure_kedro.tuning.study import Space, run_study
 
 logger = logging.getLogger(__name__)
@@ -48,8 +47,8 @@ def tune_representation(
     def training_loss(number: int, trial: dict[str, Any]) -> float:
         logger.info("trial %d: %s", number, trial)
         with nested_run(f"trial {number}", trial):
-            figure = FiGURe(filters=filters, settings=_changed(representation, trial))
-            record = figure.fit(graph, matrix=normalised_adjacency, listeners=[MlflowMetrics()]).record_
+            method = build_representation(filters, _changed(representation, trial))
+            record = method.fit(graph, matrix=normalised_adjacency, listeners=[MlflowMetrics()]).record_
             log_metrics({"lowest_loss": record.best_loss})
             return record.best_loss
 
@@ -73,14 +72,14 @@ def train_encoder(
     tuned_representation: dict[str, Any],
     checkpoint: CheckpointFile,
     propagated_blocks: BlockStore,
-) -> tuple[tuple[dict[str, torch.Tensor], dict[str, Any]], dict[str, Any], pd.DataFrame, dict[str, float]]:
+) -> tuple[State, dict[str, Any], pd.DataFrame, dict[str, float]]:
     """Train, or go on where an earlier run was killed.
 
     Returns:
         The encoder's weights, its settings, the loss curve, and the timing record.
     """
-    figure = FiGURe(filters=filters, settings=RepresentationSettings(**tuned_representation))
-    figure.fit(
+    method = build_representation(filters, RepresentationSettings(**tuned_representation))
+    method.fit(
         graph,
         matrix=normalised_adjacency,
         checkpoints=checkpoint,
@@ -88,16 +87,17 @@ def train_encoder(
         allocate=propagated_blocks.allocate,
     )
     propagated_blocks.clear()
-    record, timing = figure.record_, figure.record_.timing()
-    logger.info(
-        "trained for %d epochs of %.4f s; lowest loss %.4f at epoch %d",
-        record.epochs,
-        timing["mean_epoch_seconds"],
-        record.best_loss,
-        record.best_epoch,
-    )
-    log_metrics({"lowest_loss": record.best_loss, **timing})
-    weights, description = figure.state()
+    record, timing = method.record_, method.record_.timing()
+    if record.epochs:
+        logger.info(
+            "trained for %d epochs of %.4f s; lowest loss %.4f at epoch %d",
+            record.epochs,
+            timing["mean_epoch_seconds"],
+            record.best_loss,
+            record.best_epoch,
+        )
+        log_metrics({"lowest_loss": record.best_loss, **timing})
+    weights, description = method.state()
     settings = {name: value for name, value in description.items() if name != "training"}
     curve = pd.DataFrame({"epoch": range(record.epochs), "loss": record.losses, "seconds": record.seconds})
     return (weights, description), settings, curve, timing
@@ -106,17 +106,18 @@ def train_encoder(
 def embed_nodes(
     graph: Graph,
     normalised_adjacency: sp.csr_array,
-    encoder: tuple[dict[str, torch.Tensor], dict[str, Any]],
+    encoder: State,
     representation: RepresentationSettings,
 ) -> dict[str, pd.DataFrame]:
     """Tabulate the embeddings of every filter under the user's node ids, or none if they are not to be stored."""
-    figure = FiGURe.from_state(*encoder)
-    numbers = graph.num_nodes * figure.settings.dim * figure.filters.size
+    method = restore_representation(encoder)
+    width = graph.num_features if method.settings.method == "propagation" else method.settings.dim
+    numbers = graph.num_nodes * width * method.filters.size
     wanted = representation.embeddings
     if wanted == "never" or (wanted == "auto" and numbers > STORED_NUMBERS):
         logger.info("embeddings are not stored; they are rebuilt from the weights where they are needed")
         return {}
-    return {name: _table(graph, view) for name, view in figure.views(graph, normalised_adjacency)}
+    return {name: _table(graph, view) for name, view in method.views(graph, normalised_adjacency)}
 
 
 def _table(graph: Graph, view: Any) -> pd.DataFrame:

@@ -1,0 +1,141 @@
+"""Settings chosen on validation, and the test labels read once after that."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from optuna.storages import BaseStorage
+
+from figure_kedro.evaluation.alpha_classifier import AlphaClassifier
+from figure_kedro.evaluation.metrics import score
+from figure_kedro.evaluation.settings import EvaluationSettings
+from figure_kedro.evaluation.views import Views
+from figure_kedro.graph.splits import TEST, TRAIN, VAL
+from figure_kedro.tuning.study import Space, run_study
+
+LEARNING_RATES = [1e-5, 1e-4, 1e-3, 1.5e-3, 1e-2, 1.5e-2, 1e-1, 0.5, 1.0, 2.0]
+WEIGHT_DECAYS = [0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 0.5, 1.0, 3.0]
+ALPHA_RATIOS = [0.0, 0.1, 1.0]
+"""For ``lbfgs``: how freely the coefficients move; 0 keeps them equal. It stands for the two learning rates."""
+
+
+@dataclass(frozen=True)
+class SplitResult:
+    """What came out of one split."""
+
+    settings: dict[str, Any]
+    alpha: np.ndarray
+    predictions: np.ndarray
+    scores: dict[str, float]
+
+
+def search_space(views: Views, settings: EvaluationSettings) -> Space:
+    """The paper's ranges: learning rates, weight decay, a mask for each filter, activation, gamma."""
+    space: Space = {"weight_decay": WEIGHT_DECAYS, "activation": ["none", "exp"]}
+    if settings.solver == "adam":
+        space |= {"learning_rate": LEARNING_RATES, "alpha_learning_rate": LEARNING_RATES}
+    else:
+        space["alpha_ratio"] = ALPHA_RATIOS
+    if settings.masks and len(views) > 1:
+        space |= {f"mask_{i}": [0, 1] for i in range(len(views))}
+    if views.has_gamma:
+        space["gamma"] = list(settings.gammas)
+    return space
+
+
+def first_trial(space: Space) -> dict[str, Any]:
+    """Where a search begins: all filters, little weight decay, coefficients that move freely."""
+    middle = {"weight_decay": 1e-3, "activation": "none", "learning_rate": 1e-2, "alpha_learning_rate": 1e-2}
+    middle |= {"alpha_ratio": 1.0}
+    gammas = space.get("gamma", [None])
+    middle |= {"gamma": gammas[len(gammas) // 3]}
+    return {name: middle.get(name, 1) for name in space}
+
+
+def evaluate_split(
+    views: Views,
+    labels: np.ndarray,
+    codes: np.ndarray,
+    metrics: tuple[str, ...],
+    settings: EvaluationSettings,
+    *,
+    name: str = "split",
+    storage: BaseStorage | None = None,
+) -> SplitResult:
+    """Choose settings by validation accuracy, fit once more with the best, and score the test part.
+
+    Args:
+        views: Of all nodes.
+        labels: Of all nodes ``(n,)``. Those of the test part are hidden from the search and read once at the end.
+        codes: Which part each node belongs to ``(n,)``.
+        metrics: The first one is the one that decides.
+        settings: Solver and budget.
+        name: Of the study.
+        storage: Where trials are kept, for a search that is taken up again.
+
+    Returns:
+        The chosen settings, coefficients ``(K,)``, predicted class of every node ``(n,)``, and scores of validation
+        and test.
+    """
+    visible = np.where(codes == TEST, -1, labels)
+    train, val = (np.flatnonzero(codes == part) for part in (TRAIN, VAL))
+
+    def fit(trial: dict[str, Any]) -> tuple[AlphaClassifier, list[torch.Tensor]]:
+        projected = views.projected(trial.get("gamma"))
+        classifier = _classifier(trial, len(views), settings)
+        held_out = (_rows(projected, val, classifier.masks), visible[val]) if settings.solver == "adam" else None
+        rows = _rows(projected, train, classifier.masks)
+        return classifier.fit(rows, visible[train], validation=held_out), projected
+
+    def validation_score(number: int, trial: dict[str, Any]) -> float:
+        if not any(trial.get(f"mask_{i}", 1) for i in range(len(views))):
+            return 0.0  # no filter, nothing to learn from
+        classifier, projected = fit(trial)
+        return score(
+            metrics[0],
+            visible[val],
+            classifier.predict_proba(_rows(projected, val, classifier.masks)),
+            classifier.classes_,
+        )
+
+    space = search_space(views, settings)
+    study = run_study(
+        validation_score,
+        space,
+        trials=settings.trials,
+        name=name,
+        first=first_trial(space),
+        direction="maximize",
+        seed=settings.seed,
+        storage=storage,
+    )
+    classifier, projected = fit(study.best_params)
+    probabilities = classifier.predict_proba(projected)
+    test = np.flatnonzero(codes == TEST)
+    scores = {
+        f"{part}_{metric}": score(metric, labels[rows], probabilities[rows], classifier.classes_)
+        for part, rows in (("val", val), ("test", test))
+        for metric in metrics
+    }
+    predictions = classifier.classes_[probabilities.argmax(axis=1)]
+    return SplitResult(study.best_params, classifier.alpha_, predictions, scores)
+
+
+def _classifier(trial: dict[str, Any], count: int, settings: EvaluationSettings) -> AlphaClassifier:
+    learning_rate = trial.get("learning_rate", 1e-2)
+    return AlphaClassifier(
+        masks=[trial.get(f"mask_{i}", 1) for i in range(count)],
+        activation=trial["activation"],
+        weight_decay=trial["weight_decay"],
+        solver=settings.solver,
+        learning_rate=learning_rate,
+        alpha_learning_rate=trial.get("alpha_learning_rate", trial.get("alpha_ratio", 1.0) * learning_rate),
+        max_epochs=settings.max_epochs,
+        random_state=settings.seed,
+    )
+
+
+def _rows(views: list[torch.Tensor], rows: np.ndarray, masks: list[int]) -> list[torch.Tensor | None]:
+    index = torch.from_numpy(rows)
+    return [view.index_select(0, index) if mask else None for view, mask in zip(views, masks, strict=True)]

@@ -1,0 +1,119 @@
+"""The nodes of data_processing on a graph that a person can check by hand, and their wiring."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from kedro.io import DataCatalog
+from kedro.runner import SequentialRunner
+
+from figure_kedro.filters.settings import FilterSettings
+from figure_kedro.filters.structural import FeatureSettings
+from figure_kedro.graph import graph_from_edges
+from figure_kedro.pipelines.data_processing import create_pipeline, nodes
+
+
+@pytest.fixture
+def path():
+    """a - b - c, and d alone."""
+    return graph_from_edges(
+        np.array([0, 1]),
+        np.array([1, 2]),
+        name="path",
+        ids=np.array(["a", "b", "c", "d"]),
+        features=np.eye(4, 2, dtype=np.float32),
+        labels=np.array([0, 0, 1, 1]),
+        splits=np.array([[1, 2, 1, 3], [3, 1, 1, 2]], dtype=np.int8),
+    )
+
+
+@pytest.fixture
+def bare():
+    return graph_from_edges(np.array([0, 1]), np.array([1, 2]), name="bare", num_nodes=4)
+
+
+def test_given_features_stay_as_they_are(path):
+    assert nodes.prepare_graph(path, FeatureSettings()) is path
+
+
+def test_graph_without_features_gets_structural_ones(bare):
+    prepared = nodes.prepare_graph(bare, FeatureSettings(components=2))
+    assert prepared.features.shape == (4, 2)
+    assert np.isfinite(prepared.features).all()
+    np.testing.assert_array_equal(prepared.features[3], [0, 0])  # isolated
+
+
+def test_splits_are_listed_under_the_users_ids(path):
+    table = nodes.tabulate_splits(path)
+    assert table["id"].tolist() == ["a", "b", "c", "d"]
+    assert table["split_0"].tolist() == ["train", "val", "train", "test"]
+    assert table["split_1"].tolist() == ["test", "train", "train", "val"]
+
+
+def test_node_in_no_part_has_an_empty_cell(path):
+    path.splits[0, 0] = 0
+    path.splits[0, 1] = 1
+    assert nodes.tabulate_splits(path)["split_0"].tolist() == ["", "train", "train", "test"]
+
+
+def test_graph_without_splits_is_a_list_of_ids(bare):
+    assert list(nodes.tabulate_splits(bare).columns) == ["id"]
+
+
+def test_operator_is_normalised_by_degrees(path):
+    half, sixth, third = 1 / 2, 1 / np.sqrt(6), 1 / 3
+    with_loops = [[half, sixth, 0, 0], [sixth, third, sixth, 0], [0, sixth, half, 0], [0, 0, 0, 1]]
+    root = 1 / np.sqrt(2)
+    without = [[0, root, 0, 0], [root, 0, root, 0], [0, root, 0, 0], [0, 0, 0, 0]]
+    for self_loops, expected in ((True, with_loops), (False, without)):
+        operator = nodes.normalise_adjacency(path, FilterSettings(self_loops=self_loops))
+        np.testing.assert_allclose(operator.toarray(), expected, atol=1e-7)
+
+
+def test_description_of_a_bank_says_what_each_filter_does(path):
+    settings = FilterSettings(bank="monomial", size=3)
+    description = nodes.describe_bank(nodes.normalise_adjacency(path, settings), settings)
+    assert [f["name"] for f in description["filters"]] == ["I", "A", "A^2"]
+    assert [f["identity"] for f in description["filters"]] == [True, False, False]
+    assert description["operator"] == {"nodes": 4, "entries": 8}
+    eigenvalues = np.array(description["eigenvalues"])
+    np.testing.assert_allclose(description["filters"][2]["response"], (1 - eigenvalues) ** 2, atol=1e-6)
+    assert json.loads(json.dumps(description)) == description
+
+
+def test_statistics_are_the_row_of_the_papers_table(path):
+    expected = {
+        "dataset": "path", "nodes": 4, "edges": 2, "features": 2, "classes": 2, "train": 2, "val": 1, "test": 1,
+        "homophily": 0.5, "splits": 2, "isolated_nodes": 1, "directed": False,
+    }  # fmt: skip
+    assert nodes.summarise_graph(path).to_dict("records") == [expected]
+
+
+@pytest.mark.parametrize(("size", "rows"), [(4, 5), (5, 4), (11, 4), (64, 4), (1, 5)])
+def test_figure_has_the_papers_rows_and_one_for_the_run(size, rows):
+    figure = nodes.draw_filter_responses({"size": size})
+    assert len(figure.axes) == 2 * rows
+
+
+def test_pipeline_needs_a_source_and_settings_only():
+    assert create_pipeline().inputs() == {"source_graph", "params:features", "params:filters"}
+
+
+def test_nothing_is_computed_before_the_graph_is_valid():
+    first, *others = create_pipeline().grouped_nodes
+    assert [node.name for node in first] == ["prepare_graph"]
+    assert others
+
+
+def test_pipeline_provides_every_result(path):
+    catalog = DataCatalog()
+    catalog["source_graph"] = path
+    catalog["params:features"], catalog["params:filters"] = FeatureSettings(), FilterSettings()
+    results = SequentialRunner().run(create_pipeline(), catalog)
+    assert set(results) == {"splits", "dataset_statistics", "filter_responses"}
+    assert isinstance(results["splits"].load(), pd.DataFrame)
+
+
+def test_every_node_is_named_after_its_function():
+    assert all(node.name == node.func.__name__ for node in create_pipeline().nodes)

@@ -1,0 +1,82 @@
+import io
+
+import numpy as np
+import pytest
+
+from figure_kedro.errors import UserError
+from figure_kedro.reporting.pictures import correlation_figure, normalised_correlation, tsne_figure
+
+RNG = np.random.default_rng(0)
+LABELS = np.repeat([0, 1, 2], 20)
+PANELS = {"32": RNG.normal(size=(60, 4)) + 3 * LABELS[:, None], "32, Fourier": RNG.normal(size=(60, 9))}
+
+
+def test_tsne_has_a_panel_for_each_representation_and_a_colour_for_each_class():
+    figure = tsne_figure(PANELS, LABELS, seed=0, classes=["x", "y", "z"])
+    assert [axis.get_title() for axis in figure.axes] == ["32", "32, Fourier"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["x", "y", "z"]
+    for axis in figure.axes:
+        assert [len(points.get_offsets()) for points in axis.collections] == [20, 20, 20]
+        assert len({tuple(points.get_facecolor()[0]) for points in axis.collections}) == 3
+
+
+def test_same_seed_gives_the_same_picture():
+    first, second = (tsne_figure(PANELS, LABELS, seed=3) for _ in range(2))
+    for a, b in zip(first.axes[0].collections, second.axes[0].collections, strict=True):
+        np.testing.assert_array_equal(a.get_offsets(), b.get_offsets())
+
+
+def test_constant_embeddings_and_few_nodes_stay_finite():
+    figure = tsne_figure(
+        {"constant": np.ones((5, 3)), "one column": np.arange(5.0)[:, None]}, np.array([0, 0, 1, 1, -1]), 0
+    )
+    for axis in figure.axes:
+        assert all(np.isfinite(points.get_offsets()).all() for points in axis.collections)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["no label", "0", "1"]
+
+
+def test_class_without_a_sampled_node_keeps_its_place_in_the_legend(monkeypatch):
+    monkeypatch.setattr("figure_kedro.reporting.pictures.TSNE_NODES", 10)
+    figure = tsne_figure({"x": PANELS["32"]}, np.array([0] * 59 + [1]), seed=0)
+    assert sum(len(points.get_offsets()) for points in figure.axes[0].collections) == 10
+    assert len(figure.legends[0].get_texts()) == 2
+
+
+def test_normalised_correlation_is_the_cosine_and_zero_rows_correlate_with_none():
+    correlation = normalised_correlation(np.array([[3.0, 4.0], [4.0, -3.0], [6.0, 8.0], [0.0, 0.0]]))
+    np.testing.assert_allclose(correlation[:3, :3], [[1, 0, 1], [0, 1, 0], [1, 0, 1]], atol=1e-12)
+    assert not correlation[3].any()
+    assert not correlation[:, 3].any()
+
+
+def test_correlation_rows_are_sorted_by_class_with_unlabelled_nodes_last():
+    labels = np.array([1, -1, 0, 1])
+    embeddings = np.eye(4)
+    embeddings[3] = embeddings[0]
+    axis = correlation_figure({"x": embeddings}, labels, seed=0, classes=["left", "right"]).axes[0]
+    expected = np.eye(4)
+    expected[1, 2] = expected[2, 1] = 1  # both nodes of class 1, between class 0 and the unlabelled node
+    np.testing.assert_array_equal(axis.images[0].get_array(), expected)
+    assert [text.get_text() for text in axis.get_yticklabels()] == ["left", "right", "no label"]
+
+
+def test_correlation_shows_at_most_500_nodes():
+    axis = correlation_figure({"x": RNG.normal(size=(700, 3))}, np.zeros(700, dtype=int), seed=0).axes[0]
+    assert axis.images[0].get_array().shape == (500, 500)
+
+
+@pytest.mark.parametrize("draw", [tsne_figure, correlation_figure])
+def test_pictures_can_be_written_without_a_display(draw):
+    target = io.BytesIO()
+    draw(PANELS, LABELS, 0).savefig(target, format="png")
+    assert target.getvalue().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("draw", [tsne_figure, correlation_figure])
+def test_embeddings_that_are_not_finite_are_named(draw):
+    broken = PANELS["32"].copy()
+    broken[7, 1] = np.nan
+    with pytest.raises(UserError, match="'broken' of row 7"):
+        draw({"fine": PANELS["32"], "broken": broken}, LABELS, 0)
+    with pytest.raises(UserError, match="'short' have 3 rows for 60 labels"):
+        draw({"short": np.ones((3, 2))}, LABELS, 0)

@@ -1,0 +1,86 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from figure_kedro.errors import UserError
+from figure_kedro.reporting.markdown import to_markdown
+from figure_kedro.reporting.results import (
+    alpha_table,
+    mean_and_std,
+    representation_storage_mb,
+    results_table,
+    timing_table,
+)
+
+SPLITS = pd.DataFrame(
+    {"split": [0, 1, 2], "test_accuracy": [0.8, 0.9, 0.7], "val_accuracy": [0.7, 0.8, 0.8], "weight_decay": [0.1, 0, 1]}
+)
+
+
+def test_last_row_is_mean_and_sample_deviation_in_percent():
+    table = results_table(SPLITS)
+    assert list(table) == ["split", "val_accuracy", "test_accuracy", "weight_decay"]
+    assert table["test_accuracy"].tolist() == ["80.00", "90.00", "70.00", "80.00 (10.00)"]
+    assert table["split"].tolist() == [0, 1, 2, "mean (std)"]
+    assert table["weight_decay"].tolist() == [0.1, 0, 1, ""]
+
+
+def test_single_split_has_deviation_zero():
+    assert mean_and_std(np.array([0.25])) == (0.25, 0.0)
+    assert results_table(SPLITS.head(1))["test_accuracy"].tolist()[-1] == "80.00 (0.00)"
+
+
+def test_missing_score_is_not_left_out_of_the_mean():
+    assert all(math.isnan(value) for value in mean_and_std(np.array([0.5, np.nan, 0.7])))
+
+
+def test_no_split_is_an_error():
+    with pytest.raises(UserError, match="no evaluated split"):
+        results_table(SPLITS.head(0))
+
+
+def test_alpha_table_keeps_the_order_of_filters_and_marks_the_best_validation_split():
+    alphas = pd.DataFrame(
+        [(s, f, 10 * s + i) for s in (0, 1, 2) for i, f in enumerate(["I", "A", "A^2"])],
+        columns=["split", "filter", "alpha"],
+    )
+    table = alpha_table(alphas, SPLITS)
+    assert list(table) == ["split", "I", "A", "A^2", "best"]
+    assert table["A^2"].tolist() == [2, 12, 22]
+    assert table["best"].tolist() == ["", "validation", ""]  # the first of two equal ones, not the best test score
+
+
+def test_storage_is_that_of_the_paper_for_ogbn_arxiv():
+    sizes = {(dim, k): representation_storage_mb(169_343, dim, k) for dim, k in ((512, 1), (128, 4), (32, 4), (512, 4))}
+    assert [round(size, 2) for size in sizes.values()] == [330.75, 330.75, 82.69, 1322.99]
+
+
+def test_timing_row_leaves_unmeasured_numbers_empty():
+    row = timing_table({"epochs": 3, "mean_epoch_seconds": 0.5}, 12.0, method="figure", dim=32).iloc[0]
+    assert (row["method"], row["dim"], row["epochs"], row["mean_epoch_seconds"]) == ("figure", 32, 3, 0.5)
+    assert row["storage_mb"] == 12.0
+    assert math.isnan(row["total_seconds"])
+
+
+def test_markdown_keeps_any_text_in_its_cell():
+    table = pd.DataFrame({"a|b": ["x|y", "two\nlines", None], "n": [1, 20, 300]})
+    assert to_markdown(table).splitlines() == [
+        "| a\\|b | n |",
+        "| --- | ---: |",
+        "| x\\|y | 1 |",
+        "| two<br>lines | 20 |",
+        "|  | 300 |",
+    ]
+
+
+def test_markdown_writes_numbers_to_be_read():
+    table = pd.DataFrame({"n": [0.000012345, 123456.7, np.nan, -0.5]}, dtype=float)
+    assert [line.strip("| ") for line in to_markdown(table).splitlines()[2:]] == ["1.234e-05", "123457", "", "-0.5"]
+
+
+def test_markdown_of_results_has_a_line_for_each_split_and_the_mean():
+    lines = to_markdown(results_table(SPLITS)).splitlines()
+    assert lines[-1] == "| mean (std) | 76.67 (5.77) | 80.00 (10.00) |  |"
+    assert len(lines) == 2 + 3 + 1

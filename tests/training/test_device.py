@@ -1,0 +1,63 @@
+import os
+
+import pytest
+import torch
+
+from figure_kedro.errors import UserError
+from figure_kedro.training import device as module
+from figure_kedro.training.device import PeakMemory, available_memory, pick_device, set_threads
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+CPU = torch.device("cpu")
+
+
+def test_auto_takes_the_cpu_where_there_is_nothing_else(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert pick_device("auto") == CPU
+
+
+def test_auto_takes_cuda_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert pick_device("auto").type == "cuda"
+
+
+@pytest.mark.parametrize("name", ["cuda:1", "cuda:7"])
+def test_missing_cuda_device_is_named(name, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(UserError, match=f"no device '{name}'"):
+        pick_device(name)
+
+
+def test_missing_mps_device_is_named(monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    with pytest.raises(UserError, match="no device 'mps'"):
+        pick_device("mps")
+
+
+def test_threads_are_as_many_as_asked_for():
+    assert set_threads(2) == 2
+    assert set_threads(1) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say which cores a process has")
+def test_zero_threads_means_all_cores_that_this_process_may_use():
+    assert set_threads(0) == len(os.sched_getaffinity(0))
+
+
+def test_zero_threads_means_all_cores_where_the_system_does_not_say_which(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(module.os, "cpu_count", lambda: 3)
+    assert set_threads(0) == 3
+
+
+def test_available_memory_is_within_the_memory_of_the_machine():
+    assert 0 < available_memory(CPU) <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_peak_memory_sees_an_array_that_is_gone_again():
+    peak = PeakMemory(CPU)
+    before = peak.megabytes()
+    torch.ones(64 * 2**20 // 4).sum()
+    assert before > 0
+    assert peak.megabytes() >= before
