@@ -47,7 +47,7 @@ def test_interrupted_run_is_recorded_as_killed(tmp_path):
     database = tmp_path / "mlflow.db"
     command = [sys.executable, "-c", INTERRUPTED, f"sqlite:///{database}"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert "KeyboardInterrupt" in result.stderr
+    assert "KeyboardInterrupt" in result.stderr, result.stderr
     with sqlite3.connect(database) as connection:
         assert connection.execute("select status from runs").fetchall() == [("KILLED",)]
         assert ("source.kind", "csbm") in connection.execute("select key, value from params").fetchall()

@@ -63,11 +63,12 @@ def session(_own_tracking):
 @pytest.fixture
 def _own_tracking(monkeypatch):
     """Undo what MLflow and Kedro leave in a process after a run."""
-    for name in ("MLFLOW_TRACKING_URI", "PYTHONPATH"):
-        monkeypatch.setenv(name, os.environ.get(name, ""))
-    monkeypatch.delenv("MLFLOW_TRACKING_URI")
-    tracking_uri = mlflow.get_tracking_uri()
+    environment, tracking_uri = dict(os.environ), mlflow.get_tracking_uri()
+    monkeypatch.setattr("mlflow.tracking.fluent._active_experiment_id", None)
+    os.environ.pop("MLFLOW_TRACKING_URI", None)
     yield
     while mlflow.active_run():
         mlflow.end_run()
     mlflow.set_tracking_uri(tracking_uri)
+    os.environ.clear()
+    os.environ.update(environment)
