@@ -166,3 +166,23 @@ def test_where_files_lie_does_not_change_the_key(tmp_path):
 def test_settings_cannot_be_changed_after_they_are_checked():
     with pytest.raises(ValueError, match="frozen"):
         check().filters.size = 5
+
+
+def groups(settings, path=()):
+    yield path
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            yield from groups(value, (*path, name))
+
+
+@pytest.mark.parametrize("path", list(groups(check().model_dump(mode="json"))), ids=".".join)
+def test_unknown_setting_of_any_group_is_named_in_full(path):
+    raw = check().model_dump(mode="json")
+    inner = raw
+    for name in path:
+        inner = inner[name]
+    inner["no_such_setting"] = 1
+    with pytest.raises(UserError) as error:
+        check_parameters(raw)
+    assert str(error.value).startswith(f"unknown parameter {'.'.join([*path, 'no_such_setting'])!r}; ")
+    assert "\n" not in str(error.value)

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import mlflow
+import rich
 from kedro.framework.context import KedroContext
 from kedro.framework.hooks import hook_impl
 from kedro.framework.project import pipelines
@@ -19,8 +20,11 @@ from kedro.pipeline import Pipeline
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.log_noise import find_user_error
 from figure_kedro.parameters import Parameters
+from figure_kedro.reporting.summary import summary_panel
 
 logger = logging.getLogger(__name__)
+
+MLFLOW_COMMAND = "mlflow ui --workers 1 --backend-store-uri sqlite:///data/mlflow/mlflow.db"
 
 
 class CommandError(click.ClickException, UserError):
@@ -58,10 +62,13 @@ class ProjectHooks:
         # kedro-mlflow starts its run once more with every node and ends it once; what remains would swallow the next
         while _active_run() not in (None, self._outer_run):
             mlflow.end_run()
-        for name in sorted(pipeline.all_outputs()):
-            path = getattr(catalog.get(name), "_filepath", None)
-            if path is not None and "08_reporting" in Path(path).parts:
-                logger.info("%s is in %s", name, _short(Path(path)), extra={"markup": False})
+        reports = _reports(pipeline, catalog)
+        if "summary" in reports:
+            folders = {"artefacts": str(reports["summary"].parent)}
+            rich.get_console().print(summary_panel(catalog.load("summary"), folders, MLFLOW_COMMAND))
+            return
+        for name, path in reports.items():
+            logger.info("%s is in %s", name, path, extra={"markup": False})
 
     @hook_impl(trylast=True)
     def on_pipeline_error(self, error: Exception) -> None:
@@ -95,6 +102,12 @@ def _flatten(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield from _flatten(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
+
+
+def _reports(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, Path]:
+    """The files for people to look at that a pipeline has written, by name."""
+    paths = {name: getattr(catalog.get(name), "_filepath", None) for name in sorted(pipeline.all_outputs())}
+    return {name: _short(Path(path)) for name, path in paths.items() if path and "08_reporting" in Path(path).parts}
 
 
 def _short(path: Path) -> Path:

@@ -113,7 +113,19 @@ def test_one_failing_benchmark_does_not_stop_the_others(tmp_path, monkeypatch, c
         raise RuntimeError("out of luck")
 
     monkeypatch.setattr("benchmarks.data_processing.run", broken)
-    code = main(["--small", "--repeat", "1", "--threads", "1", "--results", str(tmp_path)])
+    code = main(
+        [
+            "data_processing",
+            "data_processing_growth",
+            "--small",
+            "--repeat",
+            "1",
+            "--threads",
+            "1",
+            "--results",
+            str(tmp_path),
+        ]
+    )
     assert code == 1
     assert "failed: data_processing: RuntimeError: out of luck" in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {"data_processing_growth.md", "data_processing_growth.csv"}

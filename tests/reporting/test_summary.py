@@ -24,8 +24,8 @@ RUN = {
     "data_checksum": "abc",
 }
 REQUIRED = (
-    "dataset method dimension projection metric splits test_mean test_std val_mean epochs mean_epoch_seconds peak_memory_mb "
-    "storage_mb settings data_checksum version paper_mean paper_std"
+    "dataset method dimension projection metric splits test_mean test_std val_mean epochs mean_epoch_seconds "
+    "peak_memory_mb storage_mb settings data_checksum version paper_mean paper_std"
 )
 
 

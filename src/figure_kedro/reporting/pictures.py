@@ -7,11 +7,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits
 
 from figure_kedro.errors import UserError
 
 TSNE_NODES = 2000
 CORRELATION_NODES = 500
+NAMED_CLASSES = 20  # names and lines of more would lie on each other
 Panels = Mapping[str, np.ndarray]
 
 
@@ -47,8 +49,8 @@ def correlation_figure(panels: Panels, labels: np.ndarray, seed: int, classes: S
     """Draw the normalised correlations between nodes, a panel for each representation, as the FiGURe paper does for
     squirrel: classes that a linear classifier can part are blocks on the diagonal.
 
-    All panels show the same nodes, at most 500, sorted by class; nodes without a label come last. Thin lines part the
-    classes. See :func:`normalised_correlation` for what is drawn.
+    All panels show the same nodes, at most 500, sorted by class; nodes without a label come last. Thin lines part up
+    to 20 classes. See :func:`normalised_correlation` for what is drawn.
 
     Args:
         panels: Title and embeddings ``(n, d)`` of each representation; ``d`` may differ.
@@ -62,16 +64,17 @@ def correlation_figure(panels: Panels, labels: np.ndarray, seed: int, classes: S
     nodes, keys = nodes[np.argsort(keys, kind="stable")], np.sort(keys)
     present, counts = np.unique(keys, return_counts=True)
     ends = counts.cumsum()
+    named = len(present) <= NAMED_CLASSES
     figure = Figure(figsize=(4.6 * len(panels) + 1.2, 4.8), layout="constrained")
     axes = _axes(figure, len(panels))
     for axis, (title, embeddings) in zip(axes, panels.items(), strict=True):
         correlation = normalised_correlation(np.asarray(embeddings)[nodes])
         image = axis.imshow(correlation, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
-        for end in ends[:-1]:
+        for end in ends[:-1] if named else []:
             axis.axhline(end - 0.5, color="black", linewidth=0.4)
             axis.axvline(end - 0.5, color="black", linewidth=0.4)
         axis.set(title=title, xticks=[], yticks=[])
-    if len(present) <= 20:  # more names would lie on each other
+    if named:
         names = _names(np.where(present == last, -1, present), classes)
         axes[0].set_yticks(ends - counts / 2 - 0.5, names, fontsize=8)
         axes[0].tick_params(length=0)
@@ -119,7 +122,8 @@ def _tsne(embeddings: np.ndarray, seed: int) -> np.ndarray:
     # the start by principal components divides by their spread and needs two of them
     start = "pca" if min(rows.shape) > 1 and np.ptp(rows, axis=0).any() else "random"
     perplexity = max(1.0, min(30.0, (len(rows) - 1) / 3))
-    return TSNE(perplexity=perplexity, init=start, random_state=seed).fit_transform(rows)
+    with threadpool_limits(1):  # its threads wait for each other a thousand times: on a busy machine ten times slower
+        return TSNE(perplexity=perplexity, init=start, random_state=seed).fit_transform(rows)
 
 
 def _axes(figure: Figure, count: int) -> list[Axes]:

@@ -18,6 +18,7 @@ from figure_kedro.graph.splits import UNUSED
 from figure_kedro.pipelines.tracking import log_metrics
 from figure_kedro.projections import ProjectionSettings, ViewScaler
 from figure_kedro.representation import State, restore_representation
+from figure_kedro.training.device import set_threads
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ def evaluate_splits(
         logger.info("%s has no labels: evaluation is left out", graph.name)
         return pd.DataFrame(), pd.DataFrame(), pd.DataFrame()
     method = restore_representation(encoder)
+    set_threads(method.settings.training.threads)
     used = np.flatnonzero((graph.splits != UNUSED).any(axis=0))
     names, blocks = zip(*((name, view[used]) for name, view in method.views(graph, normalised_adjacency)), strict=True)
     views = Views(blocks, ProjectionSettings(**projection_map["settings"]), _scaler(projection_map))
