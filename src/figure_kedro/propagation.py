@@ -22,7 +22,9 @@ class Propagation:
         settings: Kept with the result; its dimension is not used.
     """
 
-    def __init__(self, *, filters: FilterSettings | None = None, settings: RepresentationSettings | None = None) -> None:
+    def __init__(
+        self, *, filters: FilterSettings | None = None, settings: RepresentationSettings | None = None
+    ) -> None:
         self.filters = filters or FilterSettings()
         self.settings = settings or RepresentationSettings(method="propagation")
 

@@ -35,9 +35,8 @@ def test_constant_embeddings_and_few_nodes_stay_finite():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["no label", "0", "1"]
 
 
-def test_class_without_a_sampled_node_keeps_its_place_in_the_legend(monkeypatch):
-    monkeypatch.setattr("figure_kedro.reporting.pictures.TSNE_NODES", 10)
-    figure = tsne_figure({"x": PANELS["32"]}, np.array([0] * 59 + [1]), seed=0)
+def test_class_without_a_sampled_node_keeps_its_place_in_the_legend():
+    figure = tsne_figure({"x": PANELS["32"]}, np.array([0] * 59 + [1]), seed=0, most=10)
     assert sum(len(points.get_offsets()) for points in figure.axes[0].collections) == 10
     assert len(figure.legends[0].get_texts()) == 2
 

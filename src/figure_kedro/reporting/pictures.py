@@ -17,18 +17,21 @@ NAMED_CLASSES = 20  # names and lines of more would lie on each other
 Panels = Mapping[str, np.ndarray]
 
 
-def tsne_figure(panels: Panels, labels: np.ndarray, seed: int, classes: Sequence[str] | None = None) -> Figure:
+def tsne_figure(
+    panels: Panels, labels: np.ndarray, seed: int, classes: Sequence[str] | None = None, most: int = TSNE_NODES
+) -> Figure:
     """Draw embeddings by t-SNE, a panel for each representation, as the FiGURe paper does for cora.
 
-    All panels show the same nodes, at most 2000, in the colours of their classes; nodes without a label are grey.
+    All panels show the same nodes in the colours of their classes; nodes without a label are grey.
 
     Args:
         panels: Title and embeddings ``(n, d)`` of each representation; ``d`` may differ.
         labels: Class of each node ``(n,)``, -1 where it is unknown.
         seed: Of the sample and of t-SNE.
         classes: Names of the classes; their numbers if left out.
+        most: How many nodes are drawn at the most; 2000 take about ten seconds a panel.
     """
-    nodes = _sample(panels, labels, TSNE_NODES, seed)
+    nodes = _sample(panels, labels, most, seed)
     shown, order = labels[nodes], np.unique(labels)
     names, colours = _names(order, classes), _colours(order)
     figure = Figure(figsize=(4.6 * len(panels) + 1.6, 4.6), layout="constrained")
@@ -40,8 +43,8 @@ def tsne_figure(panels: Panels, labels: np.ndarray, seed: int, classes: Sequence
         axis.set(title=title, xticks=[], yticks=[])
     handles, texts = figure.axes[0].get_legend_handles_labels()
     columns = 1 + (len(texts) - 1) // 20
-    figure.legend(handles, texts, title="class", loc="outside right center", markerscale=2.5, frameon=False,
-                  ncols=columns, fontsize=8)  # fmt: skip
+    style = {"markerscale": 2.5, "frameon": False, "fontsize": 8}
+    figure.legend(handles, texts, title="class", loc="outside right center", ncols=columns, **style)
     return figure
 
 

@@ -23,6 +23,9 @@ from figure_kedro.reporting.results import alpha_table, representation_storage_m
 from figure_kedro.reporting.summary import run_summary
 from figure_kedro.representation import State, restore_representation
 
+TSNE_NODES = 1000
+"""Enough to see the classes, and a few seconds a panel."""
+
 
 def tabulate_results(
     graph: Graph, encoder: State, timing: dict[str, float], split_scores: pd.DataFrame, split_alphas: pd.DataFrame
@@ -73,7 +76,8 @@ def draw_embeddings(
         panels[f"after {projection.map} features"] = fit_projection(projection, [view]).transform(view)
     labels = np.full(graph.num_nodes, -1) if graph.labels is None else np.asarray(graph.labels)
     seed = projection.seed
-    return tsne_figure(panels, labels, seed, graph.classes), correlation_figure(panels, labels, seed, graph.classes)
+    tsne = tsne_figure(panels, labels, seed, graph.classes, most=TSNE_NODES)
+    return tsne, correlation_figure(panels, labels, seed, graph.classes)
 
 
 def summarise_run(
@@ -98,9 +102,7 @@ def summarise_run(
         storage_mb=representation_storage_mb(graph.num_nodes, _width(graph, method), method.filters.size),
         settings=settings,
         data_checksum=graph.checksum(),
-        variant=paper_variant(
-            bank=filters.bank, size=filters.size, **method.settings.encoder.model_dump()
-        ),
+        variant=paper_variant(bank=filters.bank, size=filters.size, **method.settings.encoder.model_dump()),
     )
 
 

@@ -17,7 +17,14 @@ def create_pipeline() -> Pipeline:
             ),
             node(
                 nodes.train_encoder,
-                ["graph", "normalised_adjacency", "params:filters", "tuned_representation", "checkpoint", "propagated_blocks"],
+                [
+                    "graph",
+                    "normalised_adjacency",
+                    "params:filters",
+                    "tuned_representation",
+                    "checkpoint",
+                    "propagated_blocks",
+                ],
                 ["encoder", "encoder_settings", "loss_curve", "timing"],
                 name="train_encoder",
             ),
