@@ -75,5 +75,5 @@ def test_no_successful_trial_is_one_clear_line():
     def diverge(number, settings):
         raise UserError("the loss is nan")
 
-    with pytest.raises(UserError, match="no trial of s succeeded.*the loss is nan"):
+    with pytest.raises(UserError, match=r"no trial of s succeeded.*the loss is nan"):
         run_study(diverge, SPACE, trials=2, name="s")

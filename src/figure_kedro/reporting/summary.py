@@ -37,8 +37,8 @@ def run_summary(
         method: What learnt the embeddings.
         dimension: Of the embeddings before any projection.
         projection: As :func:`~figure_kedro.reporting.paper.paper_projection` names it.
-        splits: A row a split: ``split``, ``val_<metric>`` and ``test_<metric>`` between 0 and 1 for one metric or more,
-            and the settings that were chosen.
+        splits: A row a split, none for a graph without labels: ``split``, ``val_<metric>`` and ``test_<metric>``
+            between 0 and 1 for one metric or more, and the settings that were chosen.
         timing: ``epochs``, ``mean_epoch_seconds``, ``total_seconds``, ``peak_memory_mb``; missing ones are ``null``.
         storage_mb: Size of the representations of all filters.
         settings: All settings of the run.
@@ -116,7 +116,9 @@ def summary_panel(summary: Mapping[str, Any], artefacts: Mapping[str, str], mlfl
     return Panel(grid, title="figure_kedro", title_align="left", expand=False)
 
 
-def _scores(splits: pd.DataFrame, metric: str) -> dict[str, float]:
+def _scores(splits: pd.DataFrame, metric: str) -> dict[str, float | None]:
+    if splits.empty:  # a graph without labels
+        return dict.fromkeys(("test_mean", "test_std", "val_mean", "val_std"))
     test_mean, test_std = mean_and_std(100 * splits[f"test_{metric}"])
     val_mean, val_std = mean_and_std(100 * splits[f"val_{metric}"])
     return {"test_mean": test_mean, "test_std": test_std, "val_mean": val_mean, "val_std": val_std}

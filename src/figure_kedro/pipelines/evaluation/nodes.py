@@ -39,7 +39,8 @@ def evaluate_splits(
     """
     if graph.splits is None:
         logger.info("%s has no labels: evaluation is left out", graph.name)
-        return pd.DataFrame(), pd.DataFrame(), pd.DataFrame()
+        empty = pd.DataFrame({"split": []})
+        return empty, empty, pd.DataFrame({"id": []})
     method = restore_representation(encoder)
     set_threads(method.settings.training.threads)
     used = np.flatnonzero((graph.splits != UNUSED).any(axis=0))

@@ -1,0 +1,66 @@
+"""``kedro run`` from the source to the summary."""
+
+import json
+
+import pandas as pd
+
+SMALL = {
+    "source": {"nodes": 200, "degree": 8},
+    "representation": {"dim": 8, "training": {"max_epochs": 20, "threads": 1}},
+    "evaluation": {"trials": 2, "splits": 3},
+}
+SUMMARY = {
+    "dataset",
+    "method",
+    "dimension",
+    "projection",
+    "metric",
+    "splits",
+    "test_mean",
+    "test_std",
+    "val_mean",
+    "epochs",
+    "mean_epoch_seconds",
+    "peak_memory_mb",
+    "storage_mb",
+    "settings",
+    "data_checksum",
+    "version",
+}
+
+
+def one(folder, pattern):
+    (path,) = folder.glob(pattern)
+    return path
+
+
+def test_a_run_ends_with_a_summary_that_matches_its_tables(session, tmp_path):
+    session(["__default__"], data_folder=str(tmp_path), dataset="csbm", projection={"map": "fourier"}, **SMALL)
+    path = one(tmp_path, "08_reporting/csbm/*/summary.json")
+    summary = json.loads(path.read_text())
+    assert set(summary) >= SUMMARY
+    scores = pd.read_csv(path.parent / "split_scores.csv")
+    assert len(scores) == summary["splits"] == 3
+    assert abs(100 * scores["test_accuracy"].mean() - summary["test_mean"]) < 1e-6
+    written = {file.name for file in path.parent.iterdir()}
+    expected = {"results.csv", "results.md", "alphas.csv", "timing.csv", "confusion_matrix.json", "loss.json"}
+    assert written >= expected | {"tsne.png", "correlations.png", "alphas.json"}
+    assert summary["settings"]["projection"]["map"] == "fourier"
+
+
+def test_two_methods_share_no_artefact(session, tmp_path):
+    for change in ({}, {"representation": {**SMALL["representation"], "method": "propagation"}}):
+        session(["__default__"], data_folder=str(tmp_path), dataset="csbm", **{**SMALL, **change})
+    summaries = [json.loads(path.read_text()) for path in tmp_path.glob("08_reporting/csbm/*/summary.json")]
+    assert {summary["method"] for summary in summaries} == {"figure", "propagation"}
+
+
+def test_a_graph_without_labels_is_embedded_and_its_evaluation_is_left_out(session, tmp_path, caplog):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("from,to\n" + "\n".join(f"n{i},n{(i * 7 + 1) % 40}" for i in range(40)))
+    small = {**SMALL, "source": {"edges": str(edges)}, "features": {"components": 8}}
+    session(["__default__"], data_folder=str(tmp_path / "data"), dataset="own", **small)
+    table = pd.read_parquet(one(tmp_path / "data", "07_model_output/own/*/embeddings/A.parquet"))
+    assert table["id"].str.startswith("n").all()
+    assert "own has no labels: evaluation is left out" in caplog.text
+    assert json.loads(one(tmp_path / "data", "08_reporting/own/*/summary.json").read_text())["test_mean"] is None
