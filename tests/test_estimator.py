@@ -218,6 +218,17 @@ def test_auto_strategy_stays_full_for_encoders_that_cannot_be_decoupled(variant,
     assert "strategy full on cpu" in short_of_memory.text
 
 
+def test_estimate_of_memory_counts_what_every_layer_keeps():
+    graph = example_graph(4000)
+    estimates = []
+    for layers in (1, 2, 3):
+        figure = estimator(64, encoder={"gcn_layers": layers})
+        model = method.build_model(6, figure.filters.build(), figure.settings)
+        estimates.append(method.estimate_memory(graph, figure._normalised(graph), model, figure.settings))
+    block = 4 * 4000 * 2 * 64  # three filters, two blocks a layer
+    assert np.diff(estimates).tolist() == [6 * block, 6 * block]
+
+
 @pytest.mark.parametrize("strategy", ["full", "sampled", "decoupled"])
 def test_strategy_that_is_asked_for_is_taken(strategy, short_of_memory):
     estimator(strategy=strategy).fit(example_graph())

@@ -91,11 +91,11 @@ def embed(model: FigureModel, graph: Graph, matrix: sp.csr_array, bank: FilterBa
 def estimate_memory(graph: Graph, matrix: sp.csr_array, model: FigureModel, settings: RepresentationSettings) -> int:
     """Bytes that a step on the whole graph needs beside the graph itself.
 
-    A filter keeps its gradient, ``2 d`` columns, until the backward pass; three more such blocks are in use at a
-    time. Filtering features first adds the filtered features, true and corrupted.
+    A filter keeps its gradient, ``2 d`` columns, until the backward pass, and two such blocks for each further layer;
+    three more are in use at a time. Filtering features first adds the filtered features, true and corrupted.
     """
     n, f = graph.features.shape
-    blocks = len(model.trained) + 3
+    blocks = len(model.trained) * (2 * settings.encoder.gcn_layers - 1) + 3
     columns = blocks * 2 * settings.dim
     if not sp.issparse(graph.features) and is_filtering_features_cheaper((n, f), settings.dim, matrix.nnz):
         columns += 2 * (len(model.trained) + 2) * (f + 1)
