@@ -20,7 +20,7 @@ def value(number, settings):
 
 
 def test_first_trial_is_the_given_setting():
-    study = run_study(value, SPACE, trials=1, name="s", first={"x": 3, "y": "b"})
+    study = run_study(value, SPACE, trials=1, name="s", first=[{"x": 3, "y": "b"}])
     assert study.best_params == {"x": 3, "y": "b"}
 
 

@@ -16,8 +16,10 @@ from figure_kedro.tuning.study import Space, run_study
 
 LEARNING_RATES = [1e-5, 1e-4, 1e-3, 1.5e-3, 1e-2, 1.5e-2, 1e-1, 0.5, 1.0, 2.0]
 WEIGHT_DECAYS = [0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 0.5, 1.0, 3.0]
-ALPHA_RATIOS = [0.0, 0.1, 1.0]
-"""For ``lbfgs``: how freely the coefficients move; 0 keeps them equal. It stands for the two learning rates."""
+RELATIVE_DECAYS = [1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 1.0]
+"""For ``lbfgs``: weight decay in units of the variance of the combined views, so that their scale does not matter."""
+ALPHA_RATIOS = [0.0, 1.0]
+"""For ``lbfgs``: whether the coefficients move or stay equal. It stands for the two learning rates."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,16 @@ class SplitResult:
 
 
 def search_space(views: Views, settings: EvaluationSettings) -> Space:
-    """The paper's ranges: learning rates, weight decay, a mask for each filter, activation, gamma."""
-    space: Space = {"weight_decay": WEIGHT_DECAYS, "activation": ["none", "exp"]}
+    """The paper's ranges for ``adam``: learning rates, weight decay, a mask for each filter, activation, gamma.
+
+    ``lbfgs`` has no learning rates, and its weight decay is relative.
+    """
     if settings.solver == "adam":
-        space |= {"learning_rate": LEARNING_RATES, "alpha_learning_rate": LEARNING_RATES}
+        space: Space = {"weight_decay": WEIGHT_DECAYS, "learning_rate": LEARNING_RATES}
+        space["alpha_learning_rate"] = LEARNING_RATES
     else:
-        space["alpha_ratio"] = ALPHA_RATIOS
+        space = {"relative_decay": RELATIVE_DECAYS, "alpha_ratio": ALPHA_RATIOS}
+    space["activation"] = ["none", "exp"]
     if settings.masks and len(views) > 1:
         space |= {f"mask_{i}": [0, 1] for i in range(len(views))}
     if views.has_gamma:
@@ -44,13 +50,15 @@ def search_space(views: Views, settings: EvaluationSettings) -> Space:
     return space
 
 
-def first_trial(space: Space) -> dict[str, Any]:
-    """Where a search begins: all filters, little weight decay, coefficients that move freely."""
-    middle = {"weight_decay": 1e-3, "activation": "none", "learning_rate": 1e-2, "alpha_learning_rate": 1e-2}
-    middle |= {"alpha_ratio": 1.0}
+def first_trials(space: Space) -> list[dict[str, Any]]:
+    """Where a search begins: little weight decay, coefficients that move freely, all filters and then each alone."""
+    middle = {"weight_decay": 1e-3, "learning_rate": 1e-2, "alpha_learning_rate": 1e-2, "activation": "none"}
+    middle |= {"relative_decay": 3e-3, "alpha_ratio": 1.0}
     gammas = space.get("gamma", [None])
     middle |= {"gamma": gammas[len(gammas) // 3]}
-    return {name: middle.get(name, 1) for name in space}
+    everything = {name: middle.get(name, 1) for name in space}
+    masks = [name for name in space if name.startswith("mask_")]
+    return [everything, *(everything | {other: int(other == name) for other in masks} for name in masks)]
 
 
 def evaluate_split(
@@ -84,8 +92,12 @@ def evaluate_split(
     def fit(trial: dict[str, Any]) -> tuple[AlphaClassifier, list[torch.Tensor]]:
         projected = views.projected(trial.get("gamma"))
         classifier = _classifier(trial, len(views), settings)
-        held_out = (_rows(projected, val, classifier.masks), visible[val]) if settings.solver == "adam" else None
         rows = _rows(projected, train, classifier.masks)
+        held_out = None
+        if settings.solver == "adam":
+            held_out = _rows(projected, val, classifier.masks), visible[val]
+        else:
+            classifier.set_params(weight_decay=trial["relative_decay"] * _start_variance(rows, classifier))
         return classifier.fit(rows, visible[train], validation=held_out), projected
 
     def validation_score(number: int, trial: dict[str, Any]) -> float:
@@ -105,7 +117,7 @@ def evaluate_split(
         space,
         trials=settings.trials,
         name=name,
-        first=first_trial(space),
+        first=first_trials(space),
         direction="maximize",
         seed=settings.seed,
         storage=storage,
@@ -127,13 +139,20 @@ def _classifier(trial: dict[str, Any], count: int, settings: EvaluationSettings)
     return AlphaClassifier(
         masks=[trial.get(f"mask_{i}", 1) for i in range(count)],
         activation=trial["activation"],
-        weight_decay=trial["weight_decay"],
+        weight_decay=trial.get("weight_decay", 0.0),
         solver=settings.solver,
         learning_rate=learning_rate,
         alpha_learning_rate=trial.get("alpha_learning_rate", trial.get("alpha_ratio", 1.0) * learning_rate),
         max_epochs=settings.max_epochs,
         random_state=settings.seed,
     )
+
+
+def _start_variance(rows: list[torch.Tensor | None], classifier: AlphaClassifier) -> float:
+    """Mean variance of a column of the combined views, with the coefficients where they start."""
+    combined = sum(view for view in rows if view is not None)
+    start = np.exp(classifier.alpha_init) if classifier.activation == "exp" else classifier.alpha_init
+    return float(combined.var(dim=0).mean()) * start**2
 
 
 def _rows(views: list[torch.Tensor], rows: np.ndarray, masks: list[int]) -> list[torch.Tensor | None]:

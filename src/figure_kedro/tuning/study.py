@@ -1,6 +1,6 @@
 """An Optuna study over a table of choices that survives a crash."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import optuna
@@ -19,7 +19,7 @@ def run_study(
     *,
     trials: int,
     name: str,
-    first: dict[str, Any] | None = None,
+    first: Sequence[dict[str, Any]] = (),
     direction: str = "minimize",
     seed: int = 0,
     storage: BaseStorage | None = None,
@@ -35,7 +35,7 @@ def run_study(
         space: What may vary.
         trials: How many must have ended.
         name: Of the study in the storage.
-        first: Settings to try first.
+        first: Settings to try first, in this order.
         direction: ``minimize`` or ``maximize``.
         seed: Of the sampler.
         storage: Where trials are kept; in memory by default.
@@ -48,8 +48,9 @@ def run_study(
     for left_behind in study.get_trials(states=[TrialState.RUNNING]):
         study.tell(left_behind.number, state=TrialState.FAIL)
         study.enqueue_trial(left_behind.params, user_attrs={"instead_of": left_behind.number})
-    if not study.trials and first:
-        study.enqueue_trial(first)
+    if not study.trials:
+        for settings in first:
+            study.enqueue_trial(settings)
     while (ended := _ended(study)) < trials:
         study.sampler = optuna.samplers.TPESampler(seed=seed + ended)  # the same after a crash as without one
         trial = study.ask()

@@ -57,7 +57,7 @@ def tune_representation(
         space,
         trials=representation.tuning.trials,
         name=graph.checksum(),
-        first={name: given[name] for name in space},
+        first=[{name: given[name] for name in space}],
         seed=representation.tuning.seed,
         storage=tuning_journal,
     )
