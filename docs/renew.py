@@ -25,11 +25,11 @@ AS_PUBLISHED = {
 NOT_DECISIVE = ("data_folder", "raw_mirror", "representation.training.threads")
 HEAD = """# What was measured
 
-Test accuracy in percent on the published splits, mean and standard deviation over splits. Settings of the classifier are
-chosen on validation for each split, with as many trials as the row says; the test labels are read once after that. *As
-published* means given features, self-loops, the monomial bank and an unscaled map of 512 features; *best settings* are
-those of `conf/base/datasets`, which say how they were found. `propagation` and `untrained` are the rows without training.
-This page is written by `python docs/renew.py`; nobody types its numbers.
+Test accuracy in percent on the published splits, mean and standard deviation over splits. Settings of the classifier
+are chosen on validation for each split, with as many trials as the row says; the test labels are read once after that.
+*As published* means given features, self-loops, the monomial bank and an unscaled map of 512 features; *best settings*
+are anything else, kept in `conf/base/datasets` with how they were found. `propagation` and `untrained` are the rows
+without training. This page is written by `python docs/renew.py`; nobody types its numbers.
 """
 
 

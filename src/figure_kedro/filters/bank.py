@@ -46,6 +46,11 @@ class FilterBank(ABC):
         r"""Evaluate :math:`h_i(\lambda)` at eigenvalues of :math:`L` in [0, 2]; returns ``(K, len(eigenvalues))``."""
 
     @property
+    def working_blocks(self) -> int:
+        """Blocks that a differentiated application holds at a time beside one for each filter; for estimates."""
+        return 3
+
+    @property
     def identities(self) -> tuple[bool, ...]:
         """Which filters return their input unchanged on every graph; training leaves these out."""
         spectrum = np.linspace(0.0, 2.0, self.size + 1)  # K + 1 points fix a polynomial of degree K - 1

@@ -2,6 +2,7 @@ r"""FiGURe: one encoder, trained on every filter of a bank by mutual information
 
 import hashlib
 import logging
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -78,6 +79,13 @@ def train_figure(
         fingerprint=fingerprint,
         listeners=listeners,
     )
+    if record.best_loss > 0.99 * math.log(2):
+        logger.warning(
+            "the loss never fell below log 2, its value by chance (lowest %.4f at epoch %d): these embeddings are hardly "
+            "better than untrained ones; try another representation.training.learning_rate",
+            record.best_loss,
+            record.best_epoch,
+        )
     return model.cpu(), record
 
 
@@ -92,10 +100,10 @@ def estimate_memory(graph: Graph, matrix: sp.csr_array, model: FigureModel, sett
     """Bytes that a step on the whole graph needs beside the graph itself.
 
     A filter keeps its gradient, ``2 d`` columns, until the backward pass, and two such blocks for each further layer;
-    three more are in use at a time. Filtering features first adds the filtered features, true and corrupted.
+    the bank's working blocks are in use beside them. Filtering features first adds the filtered features, true and corrupted.
     """
     n, f = graph.features.shape
-    blocks = len(model.trained) * (2 * settings.encoder.gcn_layers - 1) + 3
+    blocks = len(model.trained) * (2 * settings.encoder.gcn_layers - 1) + model.working_blocks
     columns = blocks * 2 * settings.dim
     if not sp.issparse(graph.features) and is_filtering_features_cheaper((n, f), settings.dim, matrix.nnz):
         columns += 2 * (len(model.trained) + 2) * (f + 1)
@@ -110,8 +118,12 @@ def choose_strategy(
     need, free = estimate_memory(graph, matrix, model, settings), available_memory(device)
     size = f"a whole-graph step takes about {need / 2**30:.2f} GiB of {free / 2**30:.1f} GiB free"
     strategy = settings.strategy
+    sparse_products = device.type != "mps"  # torch has none there
+    if strategy != "decoupled" and not sparse_products and not (strategy == "auto" and model.linear):
+        raise UserError("on 'mps' only the decoupled strategy with a one-layer shared encoder can train; use 'cpu'")
     if strategy == "auto":
-        strategy = "full" if need < MEMORY_SHARE * free or not model.linear else "decoupled"
+        fits = sparse_products and need < MEMORY_SHARE * free
+        strategy = "full" if fits or not model.linear else "decoupled"
         logger.info("strategy %s on %s: %s", strategy, device, size)
     else:
         logger.info("strategy %s on %s, as asked for (%s)", strategy, device, size)

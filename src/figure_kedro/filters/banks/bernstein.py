@@ -26,6 +26,10 @@ class Bank(FilterBank):
     def names(self) -> tuple[str, ...]:
         return tuple(f"B_{i}" for i in range(self.size))
 
+    @property
+    def working_blocks(self) -> int:
+        return self.size + 5
+
     def apply(self, propagate: Propagate, block: torch.Tensor) -> Iterator[torch.Tensor]:
         coefficients = chebyshev_coefficients(self).tolist()
         filtered: list[torch.Tensor] = []

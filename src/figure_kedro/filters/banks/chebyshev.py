@@ -24,6 +24,10 @@ class Bank(FilterBank):
     def names(self) -> tuple[str, ...]:
         return tuple(f"T_{i}" for i in range(self.size))
 
+    @property
+    def working_blocks(self) -> int:
+        return 6
+
     def apply(self, propagate: Propagate, block: torch.Tensor) -> Iterator[torch.Tensor]:
         before, now = None, block  # T_{i-2} X, T_{i-1} X
         yield now
