@@ -81,8 +81,8 @@ def train_figure(
     )
     if record.best_loss > 0.99 * math.log(2):
         logger.warning(
-            "the loss never fell below log 2, its value by chance (lowest %.4f at epoch %d): these embeddings are hardly "
-            "better than untrained ones; try another representation.training.learning_rate",
+            "the loss never fell below log 2, its value by chance (lowest %.4f at epoch %d): these embeddings are "
+            "hardly better than untrained ones; try another representation.training.learning_rate",
             record.best_loss,
             record.best_epoch,
         )
@@ -100,7 +100,8 @@ def estimate_memory(graph: Graph, matrix: sp.csr_array, model: FigureModel, sett
     """Bytes that a step on the whole graph needs beside the graph itself.
 
     A filter keeps its gradient, ``2 d`` columns, until the backward pass, and two such blocks for each further layer;
-    the bank's working blocks are in use beside them. Filtering features first adds the filtered features, true and corrupted.
+    the bank's working blocks are in use beside them. Filtering features first adds the filtered features, true and
+    corrupted.
     """
     n, f = graph.features.shape
     blocks = len(model.trained) * (2 * settings.encoder.gcn_layers - 1) + model.working_blocks
