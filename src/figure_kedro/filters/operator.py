@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from figure_kedro.filters.workspace import Workspace
+
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
 
 
@@ -62,9 +64,18 @@ class SparseOperator:
         matrix: CSR ``(m, n)``.
         symmetric: Whether it equals its transpose, which saves the second copy.
         device: Where it multiplies.
+        workspace: Where results are written; fresh arrays by default.
     """
 
-    def __init__(self, matrix: sp.csr_array, *, symmetric: bool = False, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self,
+        matrix: sp.csr_array,
+        *,
+        symmetric: bool = False,
+        device: torch.device | str = "cpu",
+        workspace: Workspace | None = None,
+    ) -> None:
+        self.workspace = workspace
         self.shape = matrix.shape
         self.nnz = matrix.nnz
         self.matrix = to_torch(matrix, device)
@@ -72,22 +83,24 @@ class SparseOperator:
 
     def __call__(self, block: torch.Tensor) -> torch.Tensor:
         """Multiply ``(n, d)`` to ``(m, d)``."""
-        return _Product.apply(self.matrix, self.transposed, block)
+        return _Product.apply(self, block)
+
+    def multiply(self, matrix: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
+        """Multiply by the matrix or its transpose, outside of any differentiation."""
+        if matrix.device.type != "cpu" or matrix.dtype != block.dtype:
+            return matrix.to(block.dtype) @ block
+        shape = (matrix.shape[0], block.shape[1])
+        result = self.workspace.take(shape, block) if self.workspace else block.new_empty(shape)
+        # in place with beta=0 spares the zeroed and copied result that `matrix @ block` makes
+        return result.addmm_(matrix, block, beta=0)
 
 
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, matrix: torch.Tensor, transposed: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
-        ctx.transposed = transposed
-        return _multiply(matrix, block)
+    def forward(ctx, operator: SparseOperator, block: torch.Tensor) -> torch.Tensor:
+        ctx.operator = operator
+        return operator.multiply(operator.matrix, block)
 
     @staticmethod
-    def backward(ctx, gradient: torch.Tensor) -> tuple[None, None, torch.Tensor]:
-        return None, None, _multiply(ctx.transposed, gradient.contiguous())
-
-
-def _multiply(matrix: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
-    if matrix.device.type != "cpu" or matrix.dtype != block.dtype:
-        return matrix.to(block.dtype) @ block
-    # in place with beta=0 spares the zeroed and copied result that `matrix @ block` makes
-    return block.new_empty(matrix.shape[0], block.shape[1]).addmm_(matrix, block, beta=0)
+    def backward(ctx, gradient: torch.Tensor) -> tuple[None, torch.Tensor]:
+        return None, ctx.operator.multiply(ctx.operator.transposed, gradient.contiguous())

@@ -3,11 +3,19 @@ r"""The mutual-information loss of one filter, with its gradient computed in the
 import torch
 import torch.nn.functional as F
 
+from figure_kedro.filters import Workspace
+
 CACHE_ENTRIES = 2**18
 """Entries of a block of rows that stays in a core's cache while several operations pass over it."""
 
 
-def contrast(block: torch.Tensor, slope: torch.Tensor, discriminator: torch.Tensor, weight: float) -> torch.Tensor:
+def contrast(
+    block: torch.Tensor,
+    slope: torch.Tensor,
+    discriminator: torch.Tensor,
+    weight: float,
+    workspace: Workspace | None = None,
+) -> torch.Tensor:
     r"""Binary cross-entropy between nodes and their filter's summary, from "Deep Graph Infomax" (Velickovic et al.,
     2019), for one filter of the FiGURe paper:
 
@@ -26,16 +34,17 @@ def contrast(block: torch.Tensor, slope: torch.Tensor, discriminator: torch.Tens
         slope: Of the PReLU for negative inputs ``(1,)``.
         discriminator: The matrix :math:`W` ``(d, d)``.
         weight: The factor :math:`w`; one over the number of filters averages them.
+        workspace: Where the gradient is written; a fresh array by default.
 
     Returns:
         The loss, a scalar.
     """
-    return _Contrast.apply(block, slope, discriminator, weight)
+    return _Contrast.apply(block, slope, discriminator, weight, workspace)
 
 
 class _Contrast(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, block, slope, discriminator, weight):
+    def forward(ctx, block, slope, discriminator, weight, workspace):
         n, d = block.shape[0], block.shape[1] // 2
         factor = weight / (2 * n)
         u = block.reshape(2 * n, d)  # rows: true, corrupted, true, corrupted, ...
@@ -43,7 +52,7 @@ class _Contrast(torch.autograd.Function):
         step = 2 * max(1, CACHE_ENTRIES // (2 * d)) if u.device.type == "cpu" else 2 * n
         rows = [slice(start, min(start + step, 2 * n)) for start in range(0, 2 * n, step)]
 
-        h = torch.empty_like(u)
+        h = workspace.take(u.shape, u) if workspace else torch.empty_like(u)
         total = u.new_zeros(d)
         for part in rows:
             torch.ops.aten.leaky_relu.out(u[part], a, out=h[part])
@@ -82,7 +91,7 @@ class _Contrast(torch.autograd.Function):
         d_block, d_slope, d_discriminator = ctx.saved_tensors
         if float(gradient) != 1.0:  # a training step calls backward on the plain sum
             d_block, d_slope, d_discriminator = (gradient * d for d in (d_block, d_slope, d_discriminator))
-        return d_block, d_slope, d_discriminator, None
+        return d_block, d_slope, d_discriminator, None, None
 
 
 def _true(rows: torch.Tensor) -> torch.Tensor:

@@ -99,17 +99,24 @@ def embed(model: FigureModel, graph: Graph, matrix: sp.csr_array, bank: FilterBa
 def estimate_memory(graph: Graph, matrix: sp.csr_array, model: FigureModel, settings: RepresentationSettings) -> int:
     """Bytes that a step on the whole graph needs beside the graph itself.
 
-    A filter keeps its gradient, ``2 d`` columns, until the backward pass, and two such blocks for each further layer;
-    the bank's working blocks are in use beside them. Filtering features first adds the filtered features, true and
-    corrupted.
+    In blocks of ``2 d`` columns: the gradient of each filter, two more for each further layer, the results of the
+    products forward and backward, and the bank's working blocks. Where features are filtered first, one result
+    serves all filters, and the blocks that are filtered have the features' columns.
     """
     n, f = graph.features.shape
-    blocks = len(model.trained) * (2 * settings.encoder.gcn_layers - 1) + model.working_blocks
-    columns = blocks * 2 * settings.dim
-    if not sp.issparse(graph.features) and is_filtering_features_cheaper((n, f), settings.dim, matrix.nnz):
-        columns += 2 * (len(model.trained) + 2) * (f + 1)
+    trained, products = len(model.trained), model.products
+    if _filters_features(graph, matrix, model, settings):
+        columns = (trained + 2) * 2 * settings.dim + (2 * trained + products + 2) * (f + 1)
+    else:
+        blocks = trained * (2 * settings.encoder.gcn_layers - 1) + 2 * products + model.working_blocks
+        columns = blocks * 2 * settings.dim
     weights = 8 * (f + settings.dim) * settings.dim * len(model.encoders)
     return 4 * (n * columns + weights) + 12 * matrix.nnz
+
+
+def _filters_features(graph: Graph, matrix: sp.csr_array, model: FigureModel, settings: RepresentationSettings) -> bool:
+    dense = not sp.issparse(graph.features)
+    return dense and model.linear and is_filtering_features_cheaper(graph.features.shape, settings.dim, matrix.nnz)
 
 
 def choose_strategy(
