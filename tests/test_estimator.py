@@ -219,7 +219,7 @@ def test_auto_strategy_stays_full_for_encoders_that_cannot_be_decoupled(variant,
 
 
 def test_estimate_of_memory_counts_what_every_layer_keeps():
-    graph = example_graph(4000)
+    graph = example_graph(4000, features="sparse")
     estimates = []
     for layers in (1, 2, 3):
         figure = estimator(64, encoder={"gcn_layers": layers})
