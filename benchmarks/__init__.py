@@ -1,4 +1,4 @@
-"""Timings side by side with peers and bounds, each ratio measured in one run.
+"""Timings side by side with peers and bounds, each ratio measured in one run, and one table of quality.
 
 ``python -m benchmarks`` runs all of them and renews the tables in ``benchmarks/results``; ``--list`` names them. A
 benchmark is a module of this package:
@@ -18,5 +18,6 @@ BENCHMARKS = (
     "training_large",
     "training_decoupled",
     "training_growth",
+    "single_filter",
 )
 """The benchmarks in the order in which they run."""

@@ -1,5 +1,6 @@
 """From embeddings to scores on every split."""
 
+import hashlib
 import logging
 from typing import Any
 
@@ -46,6 +47,7 @@ def evaluate_splits(
     used = np.flatnonzero((graph.splits != UNUSED).any(axis=0))
     names, blocks = zip(*((name, view[used]) for name, view in method.views(graph, normalised_adjacency)), strict=True)
     views = Views(blocks, ProjectionSettings(**projection_map["settings"]), _scaler(projection_map))
+    study = _digest(blocks, graph.labels)  # trials on other embeddings or labels are never taken up
     count = evaluation.splits or graph.num_splits
     results: list[SplitResult] = []
     for split, codes in enumerate(track(graph.splits[:count], "Evaluating splits", console=rich.get_console())):
@@ -55,7 +57,7 @@ def evaluate_splits(
             codes[used],
             graph.metrics,
             evaluation,
-            name=f"{graph.checksum()}-{split}",
+            name=f"{study}-{split}",
             storage=evaluation_journal,
         )
         log_metrics({f"split_{name}": value for name, value in result.scores.items()}, step=split)
@@ -74,6 +76,13 @@ def evaluate_splits(
     means = {f"{name}_mean": scores[name].mean() for name in results[0].scores}
     log_metrics(means)
     return scores, alphas, predictions
+
+
+def _digest(blocks: tuple[np.ndarray, ...], labels: np.ndarray) -> str:
+    digest = hashlib.sha256()
+    for array in (*blocks, labels):
+        digest.update(np.ascontiguousarray(array))
+    return digest.hexdigest()
 
 
 def _scaler(projection_map: dict[str, Any]) -> ViewScaler:
