@@ -24,8 +24,6 @@ from figure_kedro.reporting.summary import summary_panel
 
 logger = logging.getLogger(__name__)
 
-MLFLOW_COMMAND = "mlflow ui --workers 1 --backend-store-uri sqlite:///data/mlflow/mlflow.db"
-
 
 class CommandError(click.ClickException, UserError):
     """A user's mistake, which the command line prints as one line before it exits with code 2."""
@@ -65,7 +63,7 @@ class ProjectHooks:
         reports = _reports(pipeline, catalog)
         if "summary" in reports:
             folders = {"artefacts": str(reports["summary"].parent)}
-            rich.get_console().print(summary_panel(catalog.load("summary"), folders, MLFLOW_COMMAND))
+            rich.get_console().print(summary_panel(catalog.load("summary"), folders, _mlflow_command()))
             return
         for name, path in reports.items():
             logger.info("%s is in %s", name, path, extra={"markup": False})
@@ -108,6 +106,11 @@ def _reports(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, Path]:
     """The files for people to look at that a pipeline has written, by name."""
     paths = {name: getattr(catalog.get(name), "_filepath", None) for name in sorted(pipeline.all_outputs())}
     return {name: _short(Path(path)) for name, path in paths.items() if path and "08_reporting" in Path(path).parts}
+
+
+def _mlflow_command() -> str:
+    uri = mlflow.get_tracking_uri().replace(f"sqlite:///{Path.cwd()}/", "sqlite:///")
+    return f"mlflow ui --workers 1 --backend-store-uri {uri}"
 
 
 def _short(path: Path) -> Path:
