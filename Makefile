@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 run: install  ## the whole journey on the embedded default data set
 	$(BIN)/kedro run
 
-test: install  ## the quick tests; slow ones: make test PYTEST_ARGS="-m slow"
+test: install  ## the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: install  ## style, format, and which layer may import which

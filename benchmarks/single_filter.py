@@ -18,7 +18,7 @@ from figure_kedro.graph.splits import TEST, TRAIN, VAL
 NOTE = """
 FiGURe at 512 dimensions with the settings of `conf/base/datasets`, then scikit-learn's logistic regression on the
 embedding under one filter. The filter and the penalty (C from 0.01 to 100) are chosen on validation for each split; the
-test accuracy is read once after that.
+test accuracy is read once after that. One run on one thread, whatever the head of this page says of timings.
 
 - test, std: percent, over the splits; at least: the target.
 - filter: chosen most often.

@@ -218,7 +218,8 @@ def test_auto_strategy_stays_full_for_encoders_that_cannot_be_decoupled(variant,
     assert "strategy full on cpu" in short_of_memory.text
 
 
-def test_estimate_of_memory_counts_what_every_layer_keeps():
+def test_estimate_of_memory_counts_what_every_layer_keeps(monkeypatch):
+    monkeypatch.setattr("figure_kedro.methods.features.SPARSE_COLUMNS", 0)
     graph = example_graph(4000, features="sparse")
     estimates = []
     for layers in (1, 2, 3):
@@ -238,8 +239,8 @@ def test_strategy_that_is_asked_for_is_taken(strategy, short_of_memory):
 def test_progress_bar_is_gone_after_training_and_after_a_mistake():
     import rich
 
-    settings = RepresentationSettings(strategy="decoupled", encoder={"mlp_layers": 2}, training=TRAINING)
-    with pytest.raises(UserError):
+    settings = RepresentationSettings(training={**TRAINING, "device": "cuda:99"})
+    with pytest.raises(UserError, match="no device"):
         FiGURe(4, settings=settings).fit(example_graph())
     assert not rich.get_console()._live_stack
     FiGURe(4, settings=RepresentationSettings(training=TRAINING)).fit(example_graph())

@@ -1,7 +1,7 @@
 """FiGURe as a plain library: fit a graph, embed it or another, save and load, without Kedro or MLflow."""
 
 import dataclasses
-import json
+import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from figure_kedro.datasets.tensor_file import read_tensors, write_tensors
+from figure_kedro.datasets.tensor_file import read_tensors, write_json, write_tensors
 from figure_kedro.errors import UserError
 from figure_kedro.filters import normalised_adjacency
 from figure_kedro.filters.settings import FilterSettings
@@ -21,6 +21,8 @@ from figure_kedro.methods.figure import build_model, embed, train_figure
 from figure_kedro.methods.settings import RepresentationSettings
 from figure_kedro.training.loop import CheckpointStore, Listener, TrainingRecord
 from figure_kedro.training.progress import ProgressBar
+
+logger = logging.getLogger(__name__)
 
 WEIGHTS, SETTINGS = "weights.safetensors", "settings.json"
 
@@ -114,6 +116,12 @@ class FiGURe:
         if graph.features is None and not self.structural_:
             raise UserError(f"{graph.name} has no features, but the model was trained on {self.num_features_}")
         graph = _with_features(graph)
+        if self.structural_ and graph.checksum() != self.checksum_:
+            logger.warning(
+                "%s has no features of its own: structural features of another graph than the one trained on have "
+                "another basis, so these embeddings cannot be compared with those",
+                graph.name,
+            )
         if graph.num_features != self.num_features_:
             raise UserError(
                 f"{graph.name} has {graph.num_features} features, but the model was trained on {self.num_features_}"
@@ -138,7 +146,7 @@ class FiGURe:
         weights, description = self.state()
         write_tensors(Path(path) / WEIGHTS, weights, description)
         readable = {name: value for name, value in description.items() if name != "training"}
-        (Path(path) / SETTINGS).write_text(json.dumps(readable, indent=2))
+        write_json(Path(path) / SETTINGS, readable)
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         """The weights, and all that :meth:`from_state` needs beside them, as plain values."""

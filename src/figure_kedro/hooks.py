@@ -19,7 +19,7 @@ from kedro.pipeline import Pipeline
 
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.log_noise import find_user_error
-from figure_kedro.parameters import Parameters
+from figure_kedro.parameters import STAGES, Parameters
 from figure_kedro.reporting.summary import summary_panel
 
 logger = logging.getLogger(__name__)
@@ -29,6 +29,21 @@ class CommandError(click.ClickException, UserError):
     """A user's mistake, which the command line prints as one line before it exits with code 2."""
 
     exit_code = 2
+
+
+class InputHooks:
+    """Says in one line what has to run first if a pipeline lacks what an earlier one leaves."""
+
+    @hook_impl(tryfirst=True)
+    def before_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
+        for name in sorted(pipeline.inputs()):
+            if name == "parameters" or name.startswith("params:") or catalog.exists(name):
+                continue
+            maker = next((stage for stage in STAGES if name in pipelines[stage].all_outputs()), "data_processing")
+            raise CommandError(
+                f"there is no {name} for these settings yet; run `kedro run --pipelines={maker}` with the same "
+                "--params first"
+            )
 
 
 class ProjectHooks:

@@ -2,11 +2,11 @@
 
 from figure_kedro import log_noise
 from figure_kedro.config import ProjectConfigLoader
-from figure_kedro.hooks import ProjectHooks
+from figure_kedro.hooks import InputHooks, ProjectHooks
 
 log_noise.silence()
 
-HOOKS = (ProjectHooks(),)
+HOOKS = (InputHooks(), ProjectHooks())
 CONFIG_LOADER_CLASS = ProjectConfigLoader
 CONFIG_LOADER_ARGS = {
     "base_env": "base",

@@ -64,3 +64,19 @@ def test_a_graph_without_labels_is_embedded_and_its_evaluation_is_left_out(sessi
     assert table["id"].str.startswith("n").all()
     assert "own has no labels: evaluation is left out" in caplog.text
     assert json.loads(one(tmp_path / "data", "08_reporting/own/*/summary.json").read_text())["test_mean"] is None
+
+
+def test_a_pipeline_without_its_inputs_says_which_one_to_run_first(command, tmp_path):
+    result = command("run", "--pipelines=representation", data_folder=tmp_path, dataset="csbm")
+    assert result.exit_code == 2
+    assert (
+        "Error: there is no graph for these settings yet; run `kedro run --pipelines=data_processing`" in result.output
+    )
+    assert not any(tmp_path.glob("0*"))
+
+
+def test_decoupled_strategy_trains_from_files_and_removes_them(session, tmp_path):
+    small = {**SMALL, "representation": {**SMALL["representation"], "strategy": "decoupled"}}
+    session(["data_processing", "representation"], data_folder=str(tmp_path), dataset="csbm", **small)
+    assert one(tmp_path, "06_models/csbm/*/weights.safetensors").exists()
+    assert not list(tmp_path.glob("05_model_input/csbm/*/propagated"))

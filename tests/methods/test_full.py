@@ -58,7 +58,8 @@ def test_fast_loss_equals_the_oracle_for_every_bank(name, size, self_loops, dire
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("name", BANKS)
-def test_sparse_features_give_the_loss_of_dense_ones(name, directed):
+def test_sparse_features_give_the_loss_of_dense_ones(name, directed, monkeypatch):
+    monkeypatch.setattr("figure_kedro.methods.features.SPARSE_COLUMNS", 0)
     graph = example_graph(directed=directed, features="sparse")
     bank, filters = bank_and_filters(graph, name, 4)
     model = example_model(bank)
@@ -159,16 +160,16 @@ def test_few_features_are_filtered_first_and_many_after_the_weights():
     assert not is_filtering_features_cheaper((1000, 1433), 32, 10_000)
 
 
-def test_sparse_features_are_multiplied_sparse_only_where_few_entries_are_set():
-    dense = np.ones((10, 10), dtype=np.float32)
-    assert not FeatureMatrix(dense).sparse
-    assert FeatureMatrix(np.eye(10, dtype=np.float32)).sparse
+def test_features_are_multiplied_sparse_where_columns_are_many_and_entries_few():
+    assert not FeatureMatrix(np.ones((200, 200), dtype=np.float32)).sparse
+    assert not FeatureMatrix(np.eye(10, dtype=np.float32)).sparse
+    assert FeatureMatrix(np.eye(200, dtype=np.float32)).sparse
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.int64, np.float32])
 def test_features_of_any_number_type_are_multiplied_in_single_precision(kind):
-    weights = torch.ones(10, 3)
-    for features in (np.eye(10, dtype=kind), np.ones((10, 10), dtype=kind)):
+    weights = torch.ones(200, 3)
+    for features in (np.eye(200, dtype=kind), np.ones((200, 200), dtype=kind)):
         product = FeatureMatrix(features) @ weights
         assert product.dtype == torch.float32
         np.testing.assert_allclose(product.numpy(), features @ weights.numpy())

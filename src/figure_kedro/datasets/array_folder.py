@@ -1,5 +1,6 @@
 """Arrays and a description in a folder: the file format behind our datasets, without pickle."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -13,7 +14,13 @@ DESCRIPTION = "description.json"
 
 
 def write_arrays(folder: Path, arrays: dict[str, np.ndarray], description: dict[str, Any]) -> None:
-    """Write each array as ``<name>.npy`` and the description as JSON; the folder appears whole or not at all."""
+    """Write each array as ``<name>.npy`` and the description as JSON; the folder appears whole or not at all.
+
+    A folder that holds the same content already is left alone, so that runs which share it do not disturb each other.
+    """
+    description = {**description, "content": _digest(arrays)}
+    if (folder / DESCRIPTION).exists() and json.loads((folder / DESCRIPTION).read_text()) == description:
+        return
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     old = temporary.with_name(f"{temporary.name}-old")
@@ -28,6 +35,14 @@ def write_arrays(folder: Path, arrays: dict[str, np.ndarray], description: dict[
     finally:
         for rest in (temporary, old):
             shutil.rmtree(rest, ignore_errors=True)
+
+
+def _digest(arrays: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name}{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    return digest.hexdigest()
 
 
 def read_arrays(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -29,6 +29,14 @@ def read_tensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         return tensors, json.loads(file.metadata()["description"])
 
 
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a JSON file that appears whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(value, indent=2))
+    os.replace(temporary, path)
+
+
 class CheckpointFile:
     """One checkpoint in one file, for :func:`figure_kedro.training.loop.train`."""
 

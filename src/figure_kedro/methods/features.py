@@ -7,8 +7,17 @@ import torch
 from figure_kedro.filters import SparseOperator
 from figure_kedro.graph.graph import Features
 
-SPARSE_BELOW = 0.2
-"""Share of non-zero entries below which a sparse product is the quicker one."""
+SPARSE_BELOW, SPARSE_COLUMNS = 0.2, 128
+"""A sparse product is the quicker one below this share of non-zero entries, and above this number of columns."""
+
+
+def is_sparse(features: Features) -> bool:
+    """Whether products with these features are computed sparsely."""
+    n, f = features.shape
+    if f <= SPARSE_COLUMNS:
+        return False
+    entries = features.nnz if sp.issparse(features) else np.count_nonzero(features)
+    return bool(entries < SPARSE_BELOW * n * f)
 
 
 class FeatureMatrix:
@@ -22,9 +31,8 @@ class FeatureMatrix:
 
     def __init__(self, features: Features, device: torch.device | str = "cpu", *, symmetric: bool = False) -> None:
         self.shape = features.shape
-        entries = features.nnz if sp.issparse(features) else np.count_nonzero(features)
-        self.sparse = entries < SPARSE_BELOW * features.shape[0] * features.shape[1]
-        self.nnz = entries if self.sparse else features.shape[0] * features.shape[1]
+        self.sparse = is_sparse(features)
+        self.nnz = sp.csr_array(features).nnz if self.sparse else features.shape[0] * features.shape[1]
         if self.sparse:
             self._operator = SparseOperator(sp.csr_array(features), symmetric=symmetric, device=device)
         else:

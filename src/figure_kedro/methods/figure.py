@@ -14,7 +14,7 @@ from figure_kedro.filters import FilterBank, SparseOperator
 from figure_kedro.graph import Graph
 from figure_kedro.methods.decoupled import Allocate, DecoupledObjective
 from figure_kedro.methods.encoder import FigureModel
-from figure_kedro.methods.features import FeatureMatrix
+from figure_kedro.methods.features import FeatureMatrix, is_sparse
 from figure_kedro.methods.full import FullObjective, is_filtering_features_cheaper
 from figure_kedro.methods.sampled import SampledObjective
 from figure_kedro.methods.settings import RepresentationSettings
@@ -70,7 +70,8 @@ def train_figure(
         return model.cpu(), TrainingRecord(finished=True)
     strategy = choose_strategy(graph, matrix, model, settings, device)
     objective = _objective(strategy, graph, matrix, bank, model, settings, device, allocate)
-    fingerprint = _fingerprint(graph, matrix, bank, settings)
+    machine = (strategy, str(device), torch.get_num_threads())  # weights depend on these too, to the last bit
+    fingerprint = _fingerprint(graph, matrix, bank, settings, machine)
     record = train(
         objective,
         settings.training,
@@ -115,7 +116,7 @@ def estimate_memory(graph: Graph, matrix: sp.csr_array, model: FigureModel, sett
 
 
 def _filters_features(graph: Graph, matrix: sp.csr_array, model: FigureModel, settings: RepresentationSettings) -> bool:
-    dense = not sp.issparse(graph.features)
+    dense = not is_sparse(graph.features)
     return dense and model.linear and is_filtering_features_cheaper(graph.features.shape, settings.dim, matrix.nnz)
 
 
@@ -132,16 +133,28 @@ def choose_strategy(
     if strategy == "auto":
         fits = sparse_products and need < MEMORY_SHARE * free
         strategy = "full" if fits or not model.linear else "decoupled"
+        if not fits and strategy == "full":
+            size += "; a deeper or unshared encoder has no other whole-graph way, so it is tried all the same"
         logger.info("strategy %s on %s: %s", strategy, device, size)
     else:
         logger.info("strategy %s on %s, as asked for (%s)", strategy, device, size)
+    if strategy == "decoupled":
+        copies = (1 + max(1, settings.decoupled.corruptions)) * len(model.trained)
+        stored = 4 * copies * graph.num_nodes * (graph.num_features + 1)
+        logger.info("the propagated rows take %.2f GiB", stored / 2**30)
     return strategy
 
 
-def _fingerprint(graph: Graph, matrix: sp.csr_array, bank: FilterBank, settings: RepresentationSettings) -> str:
+def _fingerprint(
+    graph: Graph,
+    matrix: sp.csr_array,
+    bank: FilterBank,
+    settings: RepresentationSettings,
+    machine: tuple[str, str, int],
+) -> str:
     """Of everything that the weights depend on; the entries of the matrix tell whether it has self-loops."""
     digest = hashlib.sha256(np.ascontiguousarray(matrix.data).view(np.uint8))
-    digest.update(repr((graph.checksum(), bank.names, settings.model_dump_json())).encode())
+    digest.update(repr((graph.checksum(), bank.names, settings.model_dump_json(), machine)).encode())
     return digest.hexdigest()
 
 

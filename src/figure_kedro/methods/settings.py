@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from figure_kedro.training.settings import TrainingSettings
 from figure_kedro.tuning.settings import TuningSettings
@@ -58,3 +58,12 @@ class RepresentationSettings(BaseModel):
         "auto", description="whether embeddings are stored; auto: up to 100 million numbers"
     )
     tuning: TuningSettings = TuningSettings()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "RepresentationSettings":
+        one_layer = self.encoder == EncoderSettings()
+        if self.strategy == "decoupled" and not one_layer:
+            raise ValueError("the decoupled strategy needs one shared encoder of one layer; choose full or sampled")
+        if self.tuning.enabled and self.method in ("untrained", "propagation"):
+            raise ValueError(f"{self.method} trains nothing, so there is nothing to tune")
+        return self

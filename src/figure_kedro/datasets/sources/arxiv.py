@@ -15,7 +15,7 @@ from figure_kedro.datasets.sources.raw_files import RawFiles
 from figure_kedro.errors import UserError
 from figure_kedro.graph import Graph, graph_from_edges, random_splits, splits_from_masks
 
-OGB = "http://snap.stanford.edu/ogb/data/nodeproppred/arxiv.zip"
+OGB = "https://snap.stanford.edu/ogb/data/nodeproppred/arxiv.zip"
 FOLDER = "ogbn_arxiv"
 TABLES = ("raw/edge", "raw/node-feat", "raw/node-label", "raw/node_year")
 PARTS = ("split/time/train", "split/time/valid", "split/time/test")

@@ -31,6 +31,7 @@ def tune_representation(
     filters: FilterSettings,
     representation: RepresentationSettings,
     tuning_journal: BaseStorage,
+    propagated_blocks: BlockStore,
 ) -> dict[str, Any]:
     """Choose learning rate and sample size by the lowest training loss, if tuning is on; else keep the settings.
 
@@ -48,7 +49,15 @@ def tune_representation(
         logger.info("trial %d: %s", number, trial)
         with nested_run(f"trial {number}", trial):
             method = build_representation(filters, _changed(representation, trial))
-            record = method.fit(graph, matrix=normalised_adjacency, listeners=[MlflowMetrics()]).record_
+            try:
+                record = method.fit(
+                    graph,
+                    matrix=normalised_adjacency,
+                    listeners=[MlflowMetrics()],
+                    allocate=propagated_blocks.allocate,
+                ).record_
+            finally:
+                propagated_blocks.clear()
             log_metrics({"lowest_loss": record.best_loss})
             return record.best_loss
 
@@ -79,14 +88,16 @@ def train_encoder(
         The encoder's weights, its settings, the loss curve, and the timing record.
     """
     method = build_representation(filters, RepresentationSettings(**tuned_representation))
-    method.fit(
-        graph,
-        matrix=normalised_adjacency,
-        checkpoints=checkpoint,
-        listeners=[MlflowMetrics()],
-        allocate=propagated_blocks.allocate,
-    )
-    propagated_blocks.clear()
+    try:
+        method.fit(
+            graph,
+            matrix=normalised_adjacency,
+            checkpoints=checkpoint,
+            listeners=[MlflowMetrics()],
+            allocate=propagated_blocks.allocate,
+        )
+    finally:
+        propagated_blocks.clear()
     record, timing = method.record_, method.record_.timing()
     if record.epochs:
         logger.info(

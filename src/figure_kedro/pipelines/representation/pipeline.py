@@ -11,7 +11,14 @@ def create_pipeline() -> Pipeline:
         [
             node(
                 nodes.tune_representation,
-                ["graph", "normalised_adjacency", "params:filters", "params:representation", "tuning_journal"],
+                [
+                    "graph",
+                    "normalised_adjacency",
+                    "params:filters",
+                    "params:representation",
+                    "tuning_journal",
+                    "propagated_blocks",
+                ],
                 "tuned_representation",
                 name="tune_representation",
             ),
