@@ -224,7 +224,7 @@ def test_overlapping_masks_name_the_row_and_the_parts():
 
 def test_split_with_an_unlabelled_node_or_one_training_class_is_refused():
     splits = np.array([[TRAIN, TRAIN, VAL, TEST]], dtype=np.int8)
-    with pytest.raises(UserError, match="row 2 is in split 0 but has no label"):
+    with pytest.raises(UserError, match="node 2 is in split 0 but has no label"):
         build([(0, 1)], num_nodes=4, labels=np.array([0, 1, -1, 1]), splits=splits)
     with pytest.raises(UserError, match="split 0 holds one class"):
         build([(0, 1)], num_nodes=4, labels=np.array([1, 1, 0, 1]), splits=splits)

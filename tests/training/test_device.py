@@ -58,6 +58,6 @@ def test_available_memory_is_within_the_memory_of_the_machine():
 def test_peak_memory_sees_an_array_that_is_gone_again():
     peak = PeakMemory(CPU)
     before = peak.megabytes()
-    torch.ones(64 * 2**20 // 4).sum()
+    torch.ones(256 * 2**20 // 4).sum()
     assert before > 0
-    assert peak.megabytes() >= before
+    assert peak.megabytes() > before + 200

@@ -1,5 +1,6 @@
 """Trained weights and embeddings on disk."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,14 @@ class EmbeddingsDataset(AbstractDataset[dict[str, pd.DataFrame], dict[str, pd.Da
         self.metadata = metadata
 
     def save(self, data: dict[str, pd.DataFrame]) -> None:
+        for old in self._folder.glob("*.parquet"):
+            if old.stem not in data:
+                old.unlink()  # of an earlier run that stored more
         for name, table in data.items():
             self._folder.mkdir(parents=True, exist_ok=True)
-            table.to_parquet(self._folder / f"{name}.parquet", index=False)
+            unfinished = self._folder / f".{name}.{os.getpid()}"
+            table.to_parquet(unfinished, index=False)
+            os.replace(unfinished, self._folder / f"{name}.parquet")
 
     def load(self) -> dict[str, pd.DataFrame]:
         return {path.stem: pd.read_parquet(path) for path in sorted(self._folder.glob("*.parquet"))}

@@ -42,6 +42,8 @@ def graph_from_edges(
         features, labels, classes, splits, generated: As in :class:`Graph`. Classes are named by their number if
             ``classes`` is not given.
     """
+    if ids is None and num_nodes is None:
+        raise UserError(f"{name}: give the node ids or their number")
     ids = np.arange(num_nodes) if ids is None else np.asarray(ids)
     adjacency = _adjacency(np.asarray(source), np.asarray(target), weights, ids, directed, name)
     if features is not None:
@@ -61,6 +63,8 @@ def _adjacency(
         if array is not None and len(array) != len(source):
             raise UserError(f"{name}: {len(array)} {what} for {len(source)} edges; give one for each edge")
     for endpoints in (source, target):
+        if len(endpoints) and endpoints.dtype.kind not in "iu":
+            raise UserError(f"{name}: edges must end at node numbers, not at values of type {endpoints.dtype}")
         if len(endpoints) and (endpoints.min() < 0 or endpoints.max() >= n):
             edge = int(np.argmax((endpoints < 0) | (endpoints >= n)))
             raise UserError(

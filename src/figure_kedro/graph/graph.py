@@ -58,7 +58,7 @@ class Graph:
         _check_features(self)
         _check_labels(self)
         if self.splits is not None:
-            check_splits(self.splits, self.labels, self.name)
+            check_splits(self.splits, self.labels, self.ids, self.name)
 
     @property
     def num_nodes(self) -> int:

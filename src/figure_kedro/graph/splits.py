@@ -53,7 +53,7 @@ def random_splits(
     return splits
 
 
-def check_splits(splits: np.ndarray, labels: np.ndarray | None, name: str) -> None:
+def check_splits(splits: np.ndarray, labels: np.ndarray | None, ids: np.ndarray, name: str) -> None:
     """Raise a :class:`UserError` unless every part of every split can be used.
 
     A part must hold at least one node, each of its nodes must have a label, and training needs two classes.
@@ -68,6 +68,7 @@ def check_splits(splits: np.ndarray, labels: np.ndarray | None, name: str) -> No
                 raise UserError(f"{name}: the {part} part of split {index} is empty")
         unlabelled = (codes != UNUSED) & (labels < 0)
         if unlabelled.any():
-            raise UserError(f"{name}: row {int(np.argmax(unlabelled))} is in split {index} but has no label")
+            node = ids[unlabelled][:1].tolist()[0]
+            raise UserError(f"{name}: node {node!r} is in split {index} but has no label")
         if len(np.unique(labels[codes == TRAIN])) < 2:
             raise UserError(f"{name}: the training part of split {index} holds one class; a classifier needs two")

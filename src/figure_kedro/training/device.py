@@ -1,6 +1,7 @@
 """Where training runs, with how many threads, and how its time and memory are measured."""
 
 import contextlib
+import math
 import os
 import resource
 import sys
@@ -54,8 +55,17 @@ def available_memory(device: torch.device) -> int:
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
         fields = dict(line.split(":") for line in meminfo.read_text().splitlines())
-        return int(fields["MemAvailable"].split()[0]) * 1024
+        return min(int(fields["MemAvailable"].split()[0]) * 1024, _container_memory())
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _container_memory() -> float:
+    """What is left of the limit of a container, if there is one."""
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        return limit - int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):  # no such file, or no limit: the file says "max"
+        return math.inf
 
 
 class PeakMemory:

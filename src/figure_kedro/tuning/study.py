@@ -47,7 +47,8 @@ def run_study(
     study = optuna.create_study(storage=storage, study_name=name, direction=direction, load_if_exists=True)
     for left_behind in study.get_trials(states=[TrialState.RUNNING]):
         study.tell(left_behind.number, state=TrialState.FAIL)
-        study.enqueue_trial(left_behind.params, user_attrs={"instead_of": left_behind.number})
+        settings = left_behind.params or left_behind.system_attrs.get("fixed_params", {})
+        study.enqueue_trial(settings, user_attrs={"instead_of": left_behind.number})
     if not study.trials:
         for settings in first:
             study.enqueue_trial(settings)
