@@ -53,6 +53,9 @@ def test_two_methods_share_no_artefact(session, tmp_path):
         session(["__default__"], data_folder=str(tmp_path), dataset="csbm", **{**SMALL, **change})
     summaries = [json.loads(path.read_text()) for path in tmp_path.glob("08_reporting/csbm/*/summary.json")]
     assert {summary["method"] for summary in summaries} == {"figure", "propagation"}
+    for layer in ("06_models", "07_model_output", "08_reporting"):
+        names = [{file.name for file in folder.iterdir()} for folder in tmp_path.glob(f"{layer}/csbm/*")]
+        assert sum("weights.safetensors" in files for files in names) in (0, 2), "each method has files of its own"
 
 
 def test_a_graph_without_labels_is_embedded_and_its_evaluation_is_left_out(session, tmp_path, caplog):
