@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
+# small tensors gain nothing from threads, and on busy cores threads wait for each other; commands that tests start, too
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
