@@ -30,13 +30,11 @@ WEIGHTS, SETTINGS = "weights.safetensors", "settings.json"
 class FiGURe:
     """Node embeddings from a bank of graph filters and one shared encoder, learnt without labels.
 
-    >>> from figure_kedro.graph.csbm import generate_csbm
-    >>> graph = generate_csbm(nodes=60, degree=6, classes=2, homophily=0.8, features=4, signal=1.0, splits=1, seed=0,
-    ...                       name="example")
-    >>> settings = RepresentationSettings(training={"max_epochs": 3})
-    >>> figure = FiGURe(dim=8, settings=settings, progress=False).fit(graph)
-    >>> {name: view.shape for name, view in figure.transform(graph).items()}
-    {'I': (60, 8), 'A': (60, 8), 'A^2': (60, 8), 'A^3': (60, 8)}
+    Example::
+
+        figure = FiGURe(dim=128).fit(graph)
+        views = figure.transform(graph)  # {"I": (n, 128), "A": ..., "A^2": ..., "A^3": ...}
+        figure.save("my_model")
 
     Args:
         dim: Dimension of the embeddings; wins over ``settings.dim``.
