@@ -29,6 +29,13 @@ def test_missing_cuda_device_is_named(name, monkeypatch):
         pick_device(name)
 
 
+def test_auto_takes_mps_before_the_cpu_for_work_without_sparse_products(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert pick_device("auto", sparse_products=False).type == "mps"
+    assert pick_device("auto") == CPU
+
+
 def test_missing_mps_device_is_named(monkeypatch):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     with pytest.raises(UserError, match="no device 'mps'"):

@@ -63,7 +63,7 @@ def train_figure(
     """
     if graph.features is None:
         raise UserError(f"{graph.name} has no features; set features.structural to svd")
-    device = pick_device(settings.training.device)
+    device = pick_device(settings.training.device, sparse_products=settings.strategy != "decoupled")
     set_threads(settings.training.threads)
     model = build_model(graph.num_features, bank, settings).to(device)
     if settings.method == "untrained":

@@ -12,14 +12,15 @@ import torch
 from figure_kedro.errors import UserError
 
 
-def pick_device(name: str) -> torch.device:
+def pick_device(name: str, *, sparse_products: bool = True) -> torch.device:
     """Turn ``auto``, ``cpu``, ``mps``, ``cuda`` or ``cuda:N`` into a device that exists.
 
-    ``auto`` takes CUDA where there is one, otherwise the CPU. It passes over MPS, on which torch has no sparse
-    products; ``mps`` can be asked for by name with the ``decoupled`` strategy, which needs none.
+    ``auto`` takes CUDA where there is one, then MPS, then the CPU. torch has no sparse products on MPS, so MPS is
+    passed over for work that needs them.
     """
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        mps = torch.backends.mps.is_available() and not sparse_products
+        return torch.device("cuda" if torch.cuda.is_available() else "mps" if mps else "cpu")
     device = torch.device(name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise UserError(f"there is no device {name!r} here; use 'auto' or 'cpu'")
