@@ -16,7 +16,7 @@ from figure_kedro.filters import SparseOperator, build_bank, normalised_adjacenc
 from figure_kedro.graph import Graph
 from figure_kedro.methods.encoder import FigureModel
 from figure_kedro.methods.features import FeatureMatrix
-from figure_kedro.methods.figure import build_model
+from figure_kedro.methods.figure import Figure
 from figure_kedro.methods.full import FullObjective
 from figure_kedro.methods.settings import RepresentationSettings
 
@@ -32,7 +32,7 @@ warnings.filterwarnings("ignore", message="Sparse invariant checks are implicitl
 
 def model_of(graph: Graph, dim: int) -> FigureModel:
     """Fresh weights for a graph."""
-    return build_model(graph.num_features, BANK, RepresentationSettings(dim=dim))
+    return Figure(RepresentationSettings(dim=dim), BANK).build(graph.num_nodes, graph.num_features)
 
 
 def full_objective(graph: Graph, dim: int, matrix: sp.csr_array | None = None) -> FullObjective:

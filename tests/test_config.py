@@ -69,6 +69,23 @@ def test_local_file_changes_what_it_names_and_nothing_else(conf):
     assert (parameters.filters.size, parameters.filters.bank) == (5, "monomial")
 
 
+def test_file_of_the_method_wins_over_parameters_and_the_data_set_over_the_method(conf):
+    (conf / "local" / "methods").mkdir()
+    (conf / "local" / "methods" / "dgi.yml").write_text("dgi: {filters: {size: 2, bank: chebyshev}}")
+    assert loader(conf).parameters.filters.size == 4
+    method = {"representation": {"method": "dgi"}}
+    assert loader(conf, **method).parameters.filters.size == 2
+    filters = loader(conf, dataset="mine", **method).parameters.filters
+    assert (filters.size, filters.bank) == (7, "bernstein")
+    assert loader(conf, **method, filters={"size": 3}).parameters.filters.size == 3
+
+
+@pytest.mark.parametrize("path", sorted((PROJECT / "conf" / "base" / "methods").glob("*.yml")), ids=lambda p: p.stem)
+def test_every_method_file_is_valid_and_searches_settings_that_exist(conf, path):
+    representation = loader(conf, representation={"method": path.stem}).parameters.representation
+    assert representation.tuning.space
+
+
 def test_nodes_get_the_merged_parameters(conf):
     given = loader(conf, dataset="mine", features={"seed": 3})["parameters"]
     assert given["filters"] == {"bank": "bernstein", "size": 7, "self_loops": True}

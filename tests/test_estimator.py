@@ -47,12 +47,12 @@ def test_embeddings_equal_the_oracle_under_every_filter(bank, variant, features)
     graph = example_graph(directed=True, features=features)
     figure = estimator(filters=FilterSettings(bank=bank), encoder=variant).fit(graph)
     views = figure.transform(graph)
-    assert tuple(views) == figure.filter_names
+    assert tuple(views) == figure.view_names
     for index, matrix in enumerate(exact_filters(graph, bank, 4)):
         identity_first = bank != "bernstein"
         copy = max(index - identity_first, 0) if variant.get("shared") is False else 0
         expected = encode(figure.model_.encoders[copy], dense_features(graph), matrix).detach()
-        np.testing.assert_allclose(views[figure.filter_names[index]], expected, atol=1e-5)
+        np.testing.assert_allclose(views[figure.view_names[index]], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -224,7 +224,7 @@ def test_estimate_of_memory_counts_what_every_layer_keeps(monkeypatch):
     estimates = []
     for layers in (1, 2, 3):
         figure = estimator(64, encoder={"gcn_layers": layers})
-        model = method.build_model(6, figure.filters.build(), figure.settings)
+        model = figure.method.build(4000, 6)
         estimates.append(method.estimate_memory(graph, figure._normalised(graph), model, figure.settings))
     block = 4 * 4000 * 2 * 64  # three filters, two blocks a layer
     assert np.diff(estimates).tolist() == [6 * block, 6 * block]

@@ -168,10 +168,13 @@ def test_settings_cannot_be_changed_after_they_are_checked():
         check().filters.size = 5
 
 
+FREE = ("space", "spaces")  # their keys are names of other settings, which have errors of their own
+
+
 def groups(settings, path=()):
     yield path
     for name, value in settings.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and name not in FREE:
             yield from groups(value, (*path, name))
 
 
@@ -185,4 +188,20 @@ def test_unknown_setting_of_any_group_is_named_in_full(path):
     with pytest.raises(UserError) as error:
         check_parameters(raw)
     assert str(error.value).startswith(f"unknown parameter {'.'.join([*path, 'no_such_setting'])!r}; ")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"representation": {"tuning": {"space": {"training.rate": [1]}}}}, "there is no setting 'training.rate'"),
+        ({"evaluation": {"end_to_end": {"spaces": {"gcn": {"rate": [1]}}}}}, "gcn has no setting 'rate'"),
+        ({"representation": {"method": "deepwalk", "walks": {"p": 2.0}}}, "deepwalk has neither p nor q"),
+        ({"representation": {"method": "gdi"}}, "did you mean 'dgi'"),
+        ({"evaluation": {"supervised": "gcnn"}}, "did you mean 'gcn'"),
+    ],
+)
+def test_a_mistake_in_a_method_or_its_search_is_one_line(change, line):
+    with pytest.raises(UserError, match=line) as error:
+        check(**change)
     assert "\n" not in str(error.value)

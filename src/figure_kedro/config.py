@@ -13,12 +13,16 @@ from yaml import YAMLError
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.parameters import Parameters, check_parameters
 
+SUPERVISED_REPRESENTATION = {"method": "features", "embeddings": "never", "tuning": {"enabled": False}}
+"""A supervised network learns from the features as they are: there is nothing to train or to store before it."""
+
 
 class ProjectConfigLoader(OmegaConfigLoader):
-    """Kedro's loader, with one file a data set.
+    """Kedro's loader, with one file a data set and one a method.
 
     ``conf/<environment>/datasets/cora.yml`` holds ``cora:`` and below it whatever differs from the parameters for
-    that data set, in the same shape. What stands later wins: parameters, the data set's file, ``--params``.
+    that data set, in the same shape; ``conf/<environment>/methods/dgi.yml`` does so for ``representation.method=dgi``.
+    What stands later wins: parameters, the method's file, the data set's file, ``--params``.
 
     Catalog files can use ``${setting:dataset}``, the value of any parameter, and ``${run_key:data_processing}``, a
     short name for all settings that decide the results of that pipeline. A path with its run key in it is never
@@ -30,7 +34,8 @@ class ProjectConfigLoader(OmegaConfigLoader):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.config_patterns.setdefault("datasets", ["datasets/*"])
+        for kind in ("datasets", "methods"):
+            self.config_patterns.setdefault(kind, [f"{kind}/*"])
 
     def __getitem__(self, key: str) -> dict[str, Any]:
         self._register_resolvers()
@@ -47,22 +52,27 @@ class ProjectConfigLoader(OmegaConfigLoader):
     def _merged_parameters(self) -> dict[str, Any]:
         try:
             parameters = super().__getitem__("parameters")  # --params are on top already
-            datasets = self._datasets()
+            datasets = self._files("datasets")
             name = str(parameters.get("dataset"))
             if name not in datasets:
                 raise UserError(f"there is no data set {name!r}; {nearest(name, datasets)}")
-            different = datasets[name] or {}
-            if not isinstance(different, dict):
-                raise UserError(f"the file of data set {name!r} must hold parameters below its name, not {different!r}")
+            dataset = _parameters_below(name, datasets)
             runtime = OmegaConf.create(self.runtime_params or {})
-            merged = OmegaConf.merge(parameters, different, runtime, {"dataset": name})
+            merged = OmegaConf.merge(parameters, dataset, runtime, {"dataset": name})
+            method = OmegaConf.select(merged, "representation.method")
+            method_file = _parameters_below(str(method), self._files("methods"))
+            merged = OmegaConf.merge(parameters, method_file, dataset, runtime, {"dataset": name})
+            if OmegaConf.select(merged, "evaluation.supervised") not in (None, "none"):
+                if OmegaConf.select(runtime, "representation.method") is not None:
+                    raise UserError("evaluation.supervised learns from the features; leave representation.method out")
+                merged = OmegaConf.merge(merged, {"representation": SUPERVISED_REPRESENTATION})
             return OmegaConf.to_container(merged, resolve=True)
         except (OmegaConfBaseException, YAMLError) as error:
             raise UserError(f"the configuration cannot be read: {' '.join(str(error).split())}") from error
 
-    def _datasets(self) -> dict[str, Any]:
+    def _files(self, kind: str) -> dict[str, Any]:
         try:
-            return super().__getitem__("datasets")
+            return super().__getitem__(kind)
         except MissingConfigException:
             return {}
 
@@ -107,3 +117,10 @@ class ProjectConfigLoader(OmegaConfigLoader):
         folder = Path(self.conf_source).resolve().parent / self.parameters.data_folder / "mlflow"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def _parameters_below(name: str, files: dict[str, Any]) -> dict[str, Any]:
+    different = files.get(name) or {}
+    if not isinstance(different, dict):
+        raise UserError(f"the file of {name!r} must hold parameters below its name, not {different!r}")
+    return different

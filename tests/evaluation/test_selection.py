@@ -49,7 +49,7 @@ def test_test_labels_can_be_missing_during_the_search(problem, monkeypatch):
 
     original = selection.AlphaClassifier.fit
 
-    def spy(self, views, y, validation=None):
+    def spy(self, views, y, validation=None, watch=None):
         seen.append(len(y))
         return original(self, views, y, validation)
 

@@ -178,3 +178,15 @@ def test_sparse_given_features_stay_sparse():
 def test_settings_refuse_what_they_do_not_know(bad):
     with pytest.raises(pydantic.ValidationError):
         FeatureSettings(**bad)
+
+
+def test_nearly_all_singular_vectors_of_a_wide_spectrum_are_finite_and_right():
+    edges = np.triu(np.random.default_rng(0).random((400, 400)) < 0.05, 1)
+    adjacency = sp.csr_array((edges | edges.T).astype(float))
+    matrix = normalised_adjacency(adjacency, self_loops=False)
+    exact = np.linalg.svd(matrix.toarray(), compute_uv=False)
+    assert exact[381 + 15] < 0.01  # so small that the filter would multiply the largest direction beyond float32
+    left, values, right = truncated_svd(matrix, 381, seed=0)
+    assert np.isfinite(left).all()
+    assert np.isfinite(right).all()
+    np.testing.assert_allclose(values, exact[:381], atol=2e-3)

@@ -1,6 +1,6 @@
 """Logistic regression on a learnt combination of the embeddings under all filters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation.objective import Objective
-from figure_kedro.evaluation.solvers import combined_logits, solve_adam, solve_lbfgs
+from figure_kedro.evaluation.solvers import Solution, combined_logits, solve_adam, solve_lbfgs
 
 View = np.ndarray | torch.Tensor | None
 
@@ -90,7 +90,11 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, views: Sequence[View], y: np.ndarray, validation: tuple[Sequence[View], np.ndarray] | None = None
+        self,
+        views: Sequence[View],
+        y: np.ndarray,
+        validation: tuple[Sequence[View], np.ndarray] | None = None,
+        watch: Callable[["AlphaClassifier"], None] | None = None,
     ) -> "AlphaClassifier":
         """Learn the coefficients and the weights together.
 
@@ -99,6 +103,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
             y: Integer labels ``(n,)``.
             validation: Views ``(m, D)`` and labels ``(m,)`` that choose the epoch for ``adam``; ``lbfgs`` has no use
                 for them.
+            watch: Handed this classifier from time to time, fitted as far as it has come; what it raises ends the fit.
         """
         self._check_settings()
         kept = self._kept(len(views))
@@ -113,21 +118,38 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         objective = Objective(
             blocks, targets, len(self.classes_), float(self.weight_decay), centre=self.solver == "lbfgs"
         )
+
+        def adopt(solution: Solution) -> None:
+            self.alpha_ = np.zeros(len(views))
+            self.alpha_[kept] = solution.coefficients.cpu().numpy()
+            self.coef_, self.intercept_ = solution.weights.cpu().numpy(), solution.bias.cpu().numpy()
+            self.n_iter_ = solution.iterations
+
+        def show(solution: Solution) -> None:
+            adopt(solution)
+            watch(self)
+
+        seen = None if watch is None else show
         if self.solver == "lbfgs":
             ratio = self.alpha_learning_rate / self.learning_rate
             limit = 200 if self.max_epochs is None else self.max_epochs
-            solution = solve_lbfgs(objective, self.alpha_init, self.activation, ratio, limit, self.random_state)
+            solution = solve_lbfgs(objective, self.alpha_init, self.activation, ratio, limit, self.random_state, seen)
         else:
             rates = (self.learning_rate, self.alpha_learning_rate)
             limit = 10_000 if self.max_epochs is None else self.max_epochs
             checked = None if validation is None else self._as_validation(*validation, kept)
             solution = solve_adam(
-                objective, self.alpha_init, self.activation, rates, limit, self.random_state, checked, self.patience
+                objective,
+                self.alpha_init,
+                self.activation,
+                rates,
+                limit,
+                self.random_state,
+                checked,
+                self.patience,
+                seen,
             )
-        self.alpha_ = np.zeros(len(views))
-        self.alpha_[kept] = solution.coefficients.cpu().numpy()
-        self.coef_, self.intercept_ = solution.weights.cpu().numpy(), solution.bias.cpu().numpy()
-        self.n_iter_ = solution.iterations
+        adopt(solution)
         return self
 
     def decision_function(self, views: Sequence[View]) -> np.ndarray:

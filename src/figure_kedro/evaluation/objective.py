@@ -1,5 +1,6 @@
 """The loss of a linear classifier on combined views, with its gradient in closed form."""
 
+import copy
 from collections.abc import Sequence
 
 import torch
@@ -64,10 +65,17 @@ class Objective:
             grad_weights.addmm_(rows, view, alpha=coefficient)
         return loss.item(), grad_a, grad_weights, grad_bias
 
-    def covariance(self, a: torch.Tensor) -> torch.Tensor:
-        """Covariance ``(D, D)`` of the rows of the combination ``Z`` for these coefficients."""
+    def combined(self, a: torch.Tensor) -> "Objective":
+        """The same for fixed coefficients: one view, which is the combination, with the coefficient 1."""
+        single = copy.copy(self)
         combined = torch.zeros_like(self.views[0])
         for coefficient, view in zip(a.tolist(), self.views, strict=True):
             combined.add_(view, alpha=coefficient)
+        single.views, single.means = [combined], (a @ self.means)[None]
+        return single
+
+    def covariance(self, a: torch.Tensor) -> torch.Tensor:
+        """Covariance ``(D, D)`` of the rows of the combination ``Z`` for these coefficients."""
+        combined = self.combined(a).views[0]
         combined -= combined.mean(dim=0)
         return combined.T @ combined / len(combined)

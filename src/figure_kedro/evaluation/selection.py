@@ -1,6 +1,6 @@
 """Settings chosen on validation, and the test labels read once after that."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from figure_kedro.evaluation.metrics import score
 from figure_kedro.evaluation.settings import EvaluationSettings
 from figure_kedro.evaluation.views import Views
 from figure_kedro.graph.splits import TEST, TRAIN, VAL
-from figure_kedro.tuning.study import Space, run_study
+from figure_kedro.tuning.study import Report, Space, run_study
 
 LEARNING_RATES = [1e-5, 1e-4, 1e-3, 1.5e-3, 1e-2, 1.5e-2, 1e-1, 0.5, 1.0, 2.0]
 WEIGHT_DECAYS = [0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 0.5, 1.0, 3.0]
-RELATIVE_DECAYS = [1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 1.0]
+RELATIVE_DECAYS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 """For ``lbfgs``: weight decay in units of the variance of the combined views, so that their scale does not matter."""
 ALPHA_RATIOS = [0.0, 1.0]
 """For ``lbfgs``: whether the coefficients move or stay equal. It stands for the two learning rates."""
@@ -28,22 +28,28 @@ class SplitResult:
 
     settings: dict[str, Any]
     alpha: np.ndarray
+    alpha_names: tuple[str, ...]
     predictions: np.ndarray
     scores: dict[str, float]
+    cost: dict[str, float] = field(default_factory=dict)
+    """Epochs and seconds an epoch of a network that was trained on this split."""
 
 
 def search_space(views: Views, settings: EvaluationSettings) -> Space:
     """The paper's ranges for ``adam``: learning rates, weight decay, a mask for each filter, activation, gamma.
 
-    ``lbfgs`` has no learning rates, and its weight decay is relative.
+    ``lbfgs`` has no learning rates, and its weight decay is relative. A single view has no coefficients to choose.
     """
+    several = len(views) > 1
     if settings.solver == "adam":
         space: Space = {"weight_decay": WEIGHT_DECAYS, "learning_rate": LEARNING_RATES}
-        space["alpha_learning_rate"] = LEARNING_RATES
+        space |= {"alpha_learning_rate": LEARNING_RATES} if several else {}
     else:
-        space = {"relative_decay": RELATIVE_DECAYS, "alpha_ratio": ALPHA_RATIOS}
-    space["activation"] = ["none", "exp"]
-    if settings.masks and len(views) > 1:
+        space = {"relative_decay": RELATIVE_DECAYS}
+        space |= {"alpha_ratio": ALPHA_RATIOS} if several else {}
+    if several:
+        space["activation"] = ["none", "exp"]
+    if settings.masks and several:
         space |= {f"mask_{i}": [0, 1] for i in range(len(views))}
     if views.has_gamma:
         space["gamma"] = list(settings.gammas)
@@ -51,14 +57,19 @@ def search_space(views: Views, settings: EvaluationSettings) -> Space:
 
 
 def first_trials(space: Space) -> list[dict[str, Any]]:
-    """Where a search begins: little weight decay, coefficients that move freely, all filters and then each alone."""
-    middle = {"weight_decay": 1e-3, "learning_rate": 1e-2, "alpha_learning_rate": 1e-2, "activation": "none"}
-    middle |= {"relative_decay": 3e-3, "alpha_ratio": 1.0}
+    """Where a search begins: all filters and then each alone, with much and with little weight decay."""
     gammas = space.get("gamma", [None])
+    middle = {"learning_rate": 1e-2, "alpha_learning_rate": 1e-2, "activation": "none", "alpha_ratio": 1.0}
     middle |= {"gamma": gammas[len(gammas) // 3]}
-    everything = {name: middle.get(name, 1) for name in space}
     masks = [name for name in space if name.startswith("mask_")]
-    return [everything, *(everything | {other: int(other == name) for other in masks} for name in masks)]
+    choices = [dict.fromkeys(masks, 1), *({other: int(other == name) for other in masks} for name in masks)]
+    decays = {"weight_decay": (1e-3, 1e-5), "relative_decay": (1e-2, 1e-6)}
+    name = next(name for name in decays if name in space)
+    return [
+        {**{key: middle.get(key) for key in space}, **choice, name: decay}
+        for decay in decays[name]
+        for choice in choices
+    ]
 
 
 def evaluate_split(
@@ -89,7 +100,7 @@ def evaluate_split(
     visible = np.where(codes == TEST, -1, labels)
     train, val = (np.flatnonzero(codes == part) for part in (TRAIN, VAL))
 
-    def fit(trial: dict[str, Any]) -> tuple[AlphaClassifier, list[torch.Tensor]]:
+    def fit(trial: dict[str, Any], report: Report | None = None) -> tuple[AlphaClassifier, list[torch.Tensor]]:
         projected = views.projected(trial.get("gamma"))
         classifier = _classifier(trial, len(views), settings)
         rows = _rows(projected, train, classifier.masks)
@@ -98,18 +109,23 @@ def evaluate_split(
             held_out = _rows(projected, val, classifier.masks), visible[val]
         else:
             classifier.set_params(weight_decay=trial["relative_decay"] * _start_variance(rows, classifier))
-        return classifier.fit(rows, visible[train], validation=held_out), projected
+        if report is None:
+            return classifier.fit(rows, visible[train], validation=held_out), projected
+        seen = _rows(projected, val, classifier.masks)
 
-    def validation_score(number: int, trial: dict[str, Any]) -> float:
+        def watch(unfinished: AlphaClassifier) -> None:
+            report(unfinished.n_iter_, on_validation(unfinished, seen))
+
+        return classifier.fit(rows, visible[train], validation=held_out, watch=watch), projected
+
+    def on_validation(classifier: AlphaClassifier, rows: list[torch.Tensor | None]) -> float:
+        return score(metrics[0], visible[val], classifier.predict_proba(rows), classifier.classes_)
+
+    def validation_score(number: int, trial: dict[str, Any], report: Report) -> float:
         if not any(trial.get(f"mask_{i}", 1) for i in range(len(views))):
             return 0.0  # no filter, nothing to learn from
-        classifier, projected = fit(trial)
-        return score(
-            metrics[0],
-            visible[val],
-            classifier.predict_proba(_rows(projected, val, classifier.masks)),
-            classifier.classes_,
-        )
+        classifier, projected = fit(trial, report)
+        return on_validation(classifier, _rows(projected, val, classifier.masks))
 
     space = search_space(views, settings)
     study = run_study(
@@ -131,14 +147,14 @@ def evaluate_split(
         for metric in metrics
     }
     predictions = classifier.classes_[probabilities.argmax(axis=1)]
-    return SplitResult(study.best_params, classifier.alpha_, predictions, scores)
+    return SplitResult(study.best_params, classifier.alpha_, views.names, predictions, scores)
 
 
 def _classifier(trial: dict[str, Any], count: int, settings: EvaluationSettings) -> AlphaClassifier:
     learning_rate = trial.get("learning_rate", 1e-2)
     return AlphaClassifier(
         masks=[trial.get(f"mask_{i}", 1) for i in range(count)],
-        activation=trial["activation"],
+        activation=trial.get("activation", "none"),
         weight_decay=trial.get("weight_decay", 0.0),
         solver=settings.solver,
         learning_rate=learning_rate,

@@ -1,6 +1,8 @@
 """Two ways to minimise the objective of the alpha-combined classifier."""
 
-from dataclasses import dataclass
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -24,6 +26,16 @@ class Solution:
     iterations: int
 
 
+Watch = Callable[[Solution], None]
+"""Sees how far a solver has come; what it raises ends the fit."""
+
+
+def is_watched(step: int, first: int) -> bool:
+    """Whether a step is ``first`` or a power of two times it."""
+    ratio, rest = divmod(step, first)
+    return rest == 0 and ratio & (ratio - 1) == 0
+
+
 def activate(alpha: torch.Tensor, activation: str) -> torch.Tensor:
     """Apply the activation of the coefficients: ``none`` or ``exp``."""
     return torch.exp(alpha) if activation == "exp" else alpha
@@ -36,7 +48,13 @@ def initial_weights(shape: tuple[int, int], like: torch.Tensor, seed: int) -> to
 
 
 def solve_lbfgs(
-    objective: Objective, alpha_init: float, activation: str, alpha_scale: float, max_iterations: int, seed: int
+    objective: Objective,
+    alpha_init: float,
+    activation: str,
+    alpha_scale: float,
+    max_iterations: int,
+    seed: int,
+    watch: Watch | None = None,
 ) -> Solution:
     r"""Minimise over all variables at once with L-BFGS, the coefficients' norm held at its start.
 
@@ -52,7 +70,17 @@ def solve_lbfgs(
     one small Cholesky factor and saves most of the iterations, because embeddings and random features are strongly
     correlated. ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at
     its start, above 1 counts as 1, because a longer first step would throw views out before the weights are of use.
+    ``watch`` sees the solution after 25, 50, 100, ... iterations.
     """
+    if alpha_scale == 0 and len(objective.views) > 1:  # one view, the combination, is all that is needed
+        fixed = activate(torch.full((len(objective.views),), alpha_init), activation).to(objective.means)
+
+        def outer(solution: Solution) -> Solution:
+            return replace(solution, coefficients=fixed)
+
+        single = objective.combined(fixed)
+        inner = None if watch is None else lambda solution: watch(outer(solution))
+        return outer(solve_lbfgs(single, 1.0, "none", 0.0, max_iterations, seed, inner))
     like = objective.means
     (k, d), c = like.shape, objective.onehot.shape[1]
     alpha_scale = min(alpha_scale, 1.0)
@@ -85,13 +113,26 @@ def solve_lbfgs(
         return loss, np.concatenate([part.double().cpu().numpy() for part in parts])
 
     first = torch.cat([torch.zeros(k + c), initial_weights((c, d), torch.zeros(1), seed).flatten()])
+
+    def solution(x: np.ndarray, iterations: int) -> Solution:
+        alpha, weights, bias = unpack(x)
+        a = coefficients(alpha)[0].to(like)
+        return Solution(a, weights, bias - weights @ (a @ objective.means), iterations)
+
+    done = itertools.count(1)
+
+    def after_iteration(x: np.ndarray) -> None:
+        iteration = next(done)
+        if watch is not None and is_watched(iteration, 25):
+            watch(solution(x, iteration))
+
     options = {"maxiter": max_iterations, "ftol": TOLERANCE, "gtol": TOLERANCE}
     # SciPy's own vectors are short: threads of its BLAS would only spin and keep the cores from the products above.
     with threadpool_limits(limits=1, user_api="blas"):
-        found = minimize(evaluate, first.double().numpy(), jac=True, method="L-BFGS-B", options=options)
-    alpha, weights, bias = unpack(found.x)
-    a = coefficients(alpha)[0].to(like)
-    return Solution(a, weights, bias - weights @ (a @ objective.means), found.nit)
+        found = minimize(
+            evaluate, first.double().numpy(), jac=True, method="L-BFGS-B", options=options, callback=after_iteration
+        )
+    return solution(found.x, found.nit)
 
 
 def solve_adam(
@@ -103,6 +144,7 @@ def solve_adam(
     seed: int,
     validation: tuple[list[torch.Tensor], torch.Tensor] | None,
     patience: int | None,
+    watch: Watch | None = None,
 ) -> Solution:
     """Minimise with Adam as the paper does, one full-batch step an epoch, and keep the best epoch.
 
@@ -118,6 +160,7 @@ def solve_adam(
         seed: Of the initial weights.
         validation: Views ``(m, D)`` and targets ``(m,)``, or ``None``.
         patience: Epochs, or ``None`` to run all.
+        watch: Sees the best solution so far after 100, 200, 400, ... epochs.
     """
     like = objective.means
     (k, d), c = like.shape, objective.onehot.shape[1]
@@ -137,6 +180,8 @@ def solve_adam(
             best, best_score, best_epoch = (a.clone(), weights.clone(), bias.clone()), score, epoch
         elif patience is not None and epoch - best_epoch >= patience:
             break
+        if watch is not None and is_watched(epoch, 100):
+            watch(Solution(*best, iterations=epoch))
         alpha.grad = grad_a * a if activation == "exp" else grad_a
         optimiser.step()
     if best is None:

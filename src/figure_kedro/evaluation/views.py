@@ -17,11 +17,17 @@ class Views:
         embeddings: ``K`` arrays ``(n, d)``.
         projection: The map; its ``gamma`` may be replaced in :meth:`projected`.
         scaler: What comes before the map, fitted; by default it is fitted on these embeddings.
+        names: Of the filters; numbers by default.
     """
 
     def __init__(
-        self, embeddings: Sequence[np.ndarray], projection: ProjectionSettings, scaler: ViewScaler | None = None
+        self,
+        embeddings: Sequence[np.ndarray],
+        projection: ProjectionSettings,
+        scaler: ViewScaler | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
+        self.names = tuple(names or map(str, range(len(embeddings))))
         self._embeddings = embeddings
         self._scaler = scaler or ViewScaler(projection.scale, projection.norm).fit(embeddings)
         self._projection = projection

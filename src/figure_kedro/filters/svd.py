@@ -1,5 +1,7 @@
 """The leading singular triples of a sparse matrix."""
 
+import math
+
 import numpy as np
 import scipy.sparse as sp
 import torch
@@ -9,6 +11,7 @@ from figure_kedro.filters.operator import to_torch
 OVERSAMPLING = 16  # columns carried beside those wanted, so that the last ones converge too
 ROUNDS = 3
 DEGREE = 8
+GROWTH = 1e15  # the filter multiplies the largest direction by at most so much, which float32 holds
 NEGLIGIBLE = 1e-5  # singular values below this are rounding errors of float32
 
 
@@ -64,6 +67,7 @@ def _filter(forward: torch.Tensor, backward: torch.Tensor, block: torch.Tensor, 
         return (forward @ (backward @ x)).mul_(2 / cut).sub_(x)
 
     before, now = block, shifted(block)
-    for _ in range(DEGREE - 1):
+    degree = min(DEGREE, int(math.log(GROWTH) / math.acosh(max(2 / cut - 1, 1 + 1e-9))))
+    for _ in range(degree - 1):
         before, now = now, shifted(now).mul_(2).sub_(before)
     return now

@@ -97,3 +97,124 @@ class _Contrast(torch.autograd.Function):
 def _true(rows: torch.Tensor) -> torch.Tensor:
     """The true half of rows that alternate between true and corrupted."""
     return rows.view(-1, 2 * rows.shape[1])[:, : rows.shape[1]]
+
+
+def cross_contrast(
+    blocks: tuple[torch.Tensor, torch.Tensor],
+    slopes: tuple[torch.Tensor, torch.Tensor],
+    discriminator: torch.Tensor,
+    workspace: Workspace | None = None,
+) -> torch.Tensor:
+    r"""Binary cross-entropy between the nodes of one view and the summary of the other, from "Contrastive Multi-View
+    Representation Learning on Graphs" (Hassani and Khasahmadi, 2020):
+
+    .. math::
+        \mathcal{L} = -\frac{1}{4n} \sum_k \log D(h^S_k, c^A) + \log D(h^A_k, c^S)
+            + \log (1 - D(\tilde h^S_k, c^A)) + \log (1 - D(\tilde h^A_k, c^S))
+
+    with :math:`D`, :math:`c`, :math:`h = \mathrm{PReLU}(u)` and :math:`\tilde h` as in :func:`contrast`, for the views
+    :math:`A` and :math:`S`. Its gradient is written out by hand for the same reason.
+
+    Args:
+        blocks: Pre-activations of each view ``(n, 2 d)``: true in the first half of the columns, corrupted in the
+            second.
+        slopes: Of each view's PReLU ``(1,)``.
+        discriminator: The matrix :math:`W` ``(d, d)``, which the views share.
+        workspace: Where the gradients are written; fresh arrays by default.
+
+    Returns:
+        The loss, a scalar.
+    """
+    return _CrossContrast.apply(*blocks, *slopes, discriminator, workspace)
+
+
+class _CrossContrast(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, first, second, first_slope, second_slope, discriminator, workspace):
+        n, d = len(first), len(discriminator)
+        factor = 1 / (4 * n)
+        views = [block.reshape(2 * n, d) for block in (first, second)]  # rows: true, corrupted, true, corrupted, ...
+        slopes = [float(first_slope), float(second_slope)]
+        hidden, summaries = [], []
+        for u, slope in zip(views, slopes, strict=True):
+            h = workspace.take(u.shape, u) if workspace else torch.empty_like(u)
+            hidden.append(h)
+            summaries.append(torch.sigmoid(_activate(u, slope, h) / n))
+
+        loss, d_discriminator = 0.0, torch.zeros_like(discriminator)
+        directions, d_scores, d_directions = [], [], []
+        for h, c in zip(hidden, reversed(summaries), strict=True):
+            wc = discriminator @ c
+            scores = torch.mv(h, wc)
+            pairs = scores.view(n, 2)
+            loss += factor * (F.softplus(-pairs[:, 0]).sum() + F.softplus(pairs[:, 1]).sum())
+            directions.append(wc)
+            d_scores.append(torch.sigmoid(scores))
+            d_scores[-1].view(n, 2)[:, 0] -= 1
+            d_scores[-1] *= factor
+            d_directions.append(torch.mv(h.t(), d_scores[-1]))
+            d_discriminator += torch.outer(d_directions[-1], c)
+
+        d_slopes = []
+        for i, (u, slope, d_u) in enumerate(zip(views, slopes, hidden, strict=True)):  # hidden rows are used up
+            c = summaries[i]
+            d_readout = (discriminator.t() @ d_directions[1 - i]) * c * (1 - c) / n  # the other view scores with c
+            d_slopes.append(_pull_back(u, slope, d_scores[i], directions[i], d_readout, d_u))
+        d_blocks = [d_u.view(n, -1) for d_u in hidden]
+        ctx.save_for_backward(*d_blocks, *d_slopes, d_discriminator)
+        return loss
+
+    @staticmethod
+    def backward(ctx, gradient):
+        saved = ctx.saved_tensors
+        if float(gradient) != 1.0:
+            saved = [gradient * tensor for tensor in saved]
+        return *saved, None
+
+
+def _activate(u: torch.Tensor, slope: float, h: torch.Tensor) -> torch.Tensor:
+    """Write the PReLU of alternating rows ``(2 n, d)`` to ``h`` and return the sum of the true ones."""
+    total = u.new_zeros(u.shape[1])
+    for part in _row_blocks(u):
+        torch.ops.aten.leaky_relu.out(u[part], slope, out=h[part])
+        total += _true(h[part]).sum(0)
+    return total
+
+
+def _pull_back(
+    u: torch.Tensor,
+    slope: float,
+    d_scores: torch.Tensor,
+    direction: torch.Tensor,
+    d_readout: torch.Tensor,
+    d_u: torch.Tensor,
+) -> torch.Tensor:
+    """Write the gradient of alternating rows ``(2 n, d)`` to ``d_u`` and return that of the slope ``(1,)``.
+
+    Args:
+        u: The pre-activations.
+        slope: Of the PReLU.
+        d_scores: Gradient of each row's score ``(2 n,)``.
+        direction: What a row is multiplied with to give its score ``(d,)``.
+        d_readout: What reaches every true row through the summary ``(d,)``.
+        d_u: Where the gradient goes.
+    """
+    blocks = _row_blocks(u)
+    scratch = torch.empty_like(u[blocks[0]])
+    d_slope, negative = u.new_zeros(()), u.new_zeros(u.shape[1])
+    for part in blocks:
+        work = scratch[: part.stop - part.start]
+        torch.clamp(u[part], max=0, out=work)
+        d_slope += torch.dot(d_scores[part], torch.mv(work, direction))
+        negative += _true(work).sum(0)
+        torch.outer(d_scores[part], direction, out=work)
+        _true(work).add_(d_readout)
+        torch.ops.aten.leaky_relu_backward.grad_input(work, u[part], slope, False, grad_input=d_u[part])
+    return (d_slope + torch.dot(negative, d_readout)).view(1)
+
+
+def _row_blocks(u: torch.Tensor) -> list[slice]:
+    """Blocks of an even number of rows that fit into a core's cache; all rows on other devices."""
+    rows = len(u)
+    step = 2 * max(1, CACHE_ENTRIES // (2 * u.shape[1])) if u.device.type == "cpu" else rows
+    return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]

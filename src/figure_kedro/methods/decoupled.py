@@ -17,6 +17,7 @@ RUN = 512
 """Neighbouring rows that are read together, so that a batch from disk is not read row by row."""
 
 Allocate = Callable[[str, tuple[int, ...]], np.ndarray]
+"""Makes a float32 array of a name and shape, in memory or on disk."""
 
 
 class DecoupledObjective:

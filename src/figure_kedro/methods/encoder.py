@@ -32,11 +32,11 @@ class Encoder(nn.Module):
 
     def __init__(self, num_features: int, dim: int, settings: EncoderSettings, generator: torch.Generator) -> None:
         super().__init__()
-        self.theta = _weights(num_features, dim, generator)
+        self.theta = draw_weights(num_features, dim, generator)
         self.bias = nn.Parameter(torch.zeros(dim))
         self.slope = nn.Parameter(torch.full((1,), 0.25))
-        self.mlp = nn.ParameterList(_weights(dim, dim, generator) for _ in range(settings.mlp_layers - 1))
-        self.further = nn.ParameterList(_weights(dim, dim, generator) for _ in range(settings.gcn_layers - 1))
+        self.mlp = nn.ParameterList(draw_weights(dim, dim, generator) for _ in range(settings.mlp_layers - 1))
+        self.further = nn.ParameterList(draw_weights(dim, dim, generator) for _ in range(settings.gcn_layers - 1))
 
     @property
     def linear(self) -> bool:
@@ -77,7 +77,7 @@ class FigureModel(nn.Module):
         self.trained = tuple(i for i, identity in enumerate(bank.identities) if not identity)
         copies = 1 if settings.shared else len(self.trained)
         self.encoders = nn.ModuleList(Encoder(num_features, dim, settings, generator) for _ in range(copies))
-        self.discriminators = nn.ParameterList(_weights(dim, dim, generator) for _ in range(copies))
+        self.discriminators = nn.ParameterList(draw_weights(dim, dim, generator) for _ in range(copies))
 
     @property
     def one_pass(self) -> bool:
@@ -129,5 +129,6 @@ class FigureModel(nn.Module):
             yield index, encoder.deepen(apply_filter(start(encoder)), apply_filter)
 
 
-def _weights(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
+def draw_weights(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
+    """Weights ``(rows, columns)``, uniform with Glorot's variance."""
     return nn.Parameter(nn.init.xavier_uniform_(torch.empty(rows, columns), generator=generator))

@@ -24,7 +24,7 @@ def create_pipeline() -> Pipeline:
             ),
             node(
                 reports.tabulate_results,
-                ["graph", "encoder", "timing", "split_scores", "split_alphas"],
+                ["graph", "encoder", "timing", "split_scores", "split_alphas", "params:evaluation"],
                 ["results_table", "alpha_table", "timing_table", "results_markdown"],
                 name="tabulate_results",
             ),
@@ -50,6 +50,7 @@ def create_pipeline() -> Pipeline:
                     "parameters",
                     "params:filters",
                     "params:projection",
+                    "params:evaluation",
                 ],
                 "summary",
                 name="summarise_run",

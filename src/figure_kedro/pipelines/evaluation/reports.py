@@ -11,6 +11,8 @@ import plotly.graph_objects as go
 import scipy.sparse as sp
 from matplotlib.figure import Figure
 
+from figure_kedro.estimator import Representation, State
+from figure_kedro.evaluation.settings import EvaluationSettings
 from figure_kedro.filters.settings import FilterSettings
 from figure_kedro.graph import Graph
 from figure_kedro.graph.splits import TEST
@@ -21,27 +23,31 @@ from figure_kedro.reporting.paper import paper_projection, paper_variant
 from figure_kedro.reporting.pictures import correlation_figure, tsne_figure
 from figure_kedro.reporting.results import alpha_table, representation_storage_mb, results_table, timing_table
 from figure_kedro.reporting.summary import run_summary
-from figure_kedro.representation import State, restore_representation
 
 TSNE_NODES = 1000
 """Enough to see the classes, and a few seconds a panel."""
 
 
 def tabulate_results(
-    graph: Graph, encoder: State, timing: dict[str, float], split_scores: pd.DataFrame, split_alphas: pd.DataFrame
+    graph: Graph,
+    encoder: State,
+    timing: dict[str, float],
+    split_scores: pd.DataFrame,
+    split_alphas: pd.DataFrame,
+    evaluation: EvaluationSettings,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, str]:
     """Make the paper's tables of this run.
 
     Returns:
         Scores per split and their mean, the coefficients of the filters, times and storage, and all three as Markdown.
     """
-    method = restore_representation(encoder)
-    storage = representation_storage_mb(graph.num_nodes, _width(graph, method), method.filters.size)
-    times = timing_table(timing, storage, method=method.settings.method, dim=_width(graph, method))
+    run = _what_was_run(graph, encoder, timing, split_scores, evaluation)
+    times = timing_table(run["timing"], run["storage_mb"], method=run["method"], dim=run["dimension"])
     if split_scores.empty:
         empty = pd.DataFrame({"split": []})
         return empty, empty, times, to_markdown(times)
-    scores, alphas = results_table(split_scores), alpha_table(split_alphas, split_scores)
+    scores = results_table(split_scores)
+    alphas = alpha_table(split_alphas, split_scores) if len(split_alphas) else pd.DataFrame({"split": []})
     titles = {"Scores": scores, "Coefficients of the filters": alphas, "Time and storage": times}
     text = "\n\n".join(f"## {title}\n\n{to_markdown(table)}" for title, table in titles.items())
     return scores, alphas, times, f"# {graph.name}\n\n{text}\n"
@@ -58,7 +64,8 @@ def draw_charts(
     row = pd.Series(np.arange(graph.num_nodes), index=pd.Index(graph.ids))
     test = graph.splits[0][row[predictions["id"]].to_numpy()] == TEST
     true, predicted = (predictions.loc[test, name].astype(str).map(number).to_numpy() for name in ("label", "split_0"))
-    return loss_figure(loss_curve), alpha_figure(split_alphas), confusion_matrix_figure(true, predicted, graph.classes)
+    alphas = alpha_figure(split_alphas) if len(split_alphas) else go.Figure(layout={"title": "No coefficients"})
+    return loss_figure(loss_curve), alphas, confusion_matrix_figure(true, predicted, graph.classes)
 
 
 def draw_embeddings(
@@ -68,8 +75,8 @@ def draw_embeddings(
 
     The filter is the third of the bank, :math:`A^2` in the paper's, or the last of a smaller bank.
     """
-    method = restore_representation(encoder)
-    index = min(2, method.filters.size - 1)
+    method = Representation.from_state(*encoder)
+    index = min(2, len(method.view_names) - 1)
     name, view = list(method.views(graph, normalised_adjacency))[index]
     panels = {f"{method.settings.method} {view.shape[1]}, {name}": view}
     if projection.map != "identity":
@@ -88,26 +95,49 @@ def summarise_run(
     parameters: dict[str, Any],
     filters: FilterSettings,
     projection: ProjectionSettings,
+    evaluation: EvaluationSettings,
 ) -> dict[str, Any]:
     """Gather what was run and what it reached, for people and programs."""
-    method = restore_representation(encoder)
     settings = {name: _plain(value) for name, value in parameters.items()}
+    encoder_settings = Representation.from_state(*encoder).settings.encoder
     return run_summary(
         dataset=graph.name,
-        method=method.settings.method,
-        dimension=_width(graph, method),
+        **_what_was_run(graph, encoder, timing, split_scores, evaluation),
         projection=paper_projection(projection.map, projection.kernel, projection.degree),
         splits=split_scores,
-        timing=timing,
-        storage_mb=representation_storage_mb(graph.num_nodes, _width(graph, method), method.filters.size),
         settings=settings,
         data_checksum=graph.checksum(),
-        variant=paper_variant(bank=filters.bank, size=filters.size, **method.settings.encoder.model_dump()),
+        variant=paper_variant(bank=filters.bank, size=filters.size, **encoder_settings.model_dump()),
     )
 
 
-def _width(graph: Graph, method: Any) -> int:
-    return graph.num_features if method.settings.method == "propagation" else method.settings.dim
+def _what_was_run(
+    graph: Graph,
+    encoder: State,
+    timing: dict[str, float],
+    split_scores: pd.DataFrame,
+    evaluation: EvaluationSettings,
+) -> dict[str, Any]:
+    """Method, dimension, times and storage: of the embeddings, or of a supervised network, which stores none."""
+    method = Representation.from_state(*encoder)
+    if evaluation.supervised == "none":
+        storage = representation_storage_mb(graph.num_nodes, method.width, len(method.view_names))
+        return {
+            "method": method.settings.method,
+            "dimension": method.width,
+            "timing": timing,
+            "storage_mb": storage,
+        }
+    measured = {}
+    if not split_scores.empty:
+        epochs, seconds = split_scores["epochs"], split_scores["epoch_seconds"]
+        measured = {
+            "epochs": int(epochs.mean().round()),
+            "mean_epoch_seconds": float(seconds.mean()),
+            "total_seconds": float((epochs * seconds).sum()),
+        }
+    hidden = int(split_scores["hidden"].max()) if "hidden" in split_scores else 0
+    return {"method": evaluation.supervised, "dimension": hidden, "timing": measured, "storage_mb": 0.0}
 
 
 def _plain(value: Any) -> Any:

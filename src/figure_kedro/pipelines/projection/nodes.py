@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from figure_kedro.estimator import Representation, State
 from figure_kedro.graph import Graph
 from figure_kedro.projections import ProjectionSettings, fit_projection
-from figure_kedro.representation import State, restore_representation
 
 
 def prepare_projection(
@@ -18,7 +18,7 @@ def prepare_projection(
     Returns:
         The settings, the fitted scale, and the width that comes out.
     """
-    views = [view for _, view in restore_representation(encoder).views(graph, normalised_adjacency)]
+    views = [view for _, view in Representation.from_state(*encoder).views(graph, normalised_adjacency)]
     projector = fit_projection(projection, views)
     scaler = projector.named_steps["scale"]
     return {

@@ -9,20 +9,17 @@ from optuna.storages import BaseStorage
 
 from figure_kedro.datasets.handles import BlockStore
 from figure_kedro.datasets.tensor_file import CheckpointFile
+from figure_kedro.estimator import Representation, State
 from figure_kedro.filters.settings import FilterSettings
 from figure_kedro.graph import Graph
 from figure_kedro.methods.settings import RepresentationSettings
 from figure_kedro.pipelines.tracking import MlflowMetrics, log_metrics, nested_run
-from figure_kedro.representation import State, build_representation, restore_representation
-from figure_kedro.tuning.study import Space, run_study
+from figure_kedro.tuning.study import Report, Space, run_study
 
 logger = logging.getLogger(__name__)
 
 STORED_NUMBERS = 100_000_000
 """Embeddings of at most so many numbers are stored unless asked otherwise."""
-
-LEARNING_RATES = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
-SAMPLE_SIZES = [1500, 1750, 2000, 2250]
 
 
 def tune_representation(
@@ -33,22 +30,24 @@ def tune_representation(
     tuning_journal: BaseStorage,
     propagated_blocks: BlockStore,
 ) -> dict[str, Any]:
-    """Choose learning rate and sample size by the lowest training loss, if tuning is on; else keep the settings.
+    """Choose settings of the method's search space by the lowest training loss, if tuning is on; else keep them.
 
-    The sample size matters to the ``sampled`` strategy alone. The given setting is tried first.
+    What belongs to the ``sampled`` strategy is searched for that one alone. The given setting is tried first.
     """
     if not representation.tuning.enabled:
         return representation.model_dump(mode="json")
-    space: Space = {"learning_rate": LEARNING_RATES}
-    if representation.strategy == "sampled":
-        space["size"] = SAMPLE_SIZES
-    given = {"learning_rate": representation.training.learning_rate, "size": representation.sampled.size}
-    space = {name: sorted({*values, given[name]}) for name, values in space.items()}
+    searched = {
+        name: values
+        for name, values in representation.tuning.space.items()
+        if representation.strategy == "sampled" or not name.startswith("sampled.")
+    }
+    given = {name: representation.at(name) for name in searched}
+    space: Space = {name: sorted({*values, given[name]}) for name, values in searched.items()}
 
-    def training_loss(number: int, trial: dict[str, Any]) -> float:
+    def training_loss(number: int, trial: dict[str, Any], report: Report) -> float:
         logger.info("trial %d: %s", number, trial)
         with nested_run(f"trial {number}", trial):
-            method = build_representation(filters, _changed(representation, trial))
+            method = Representation(filters=filters, settings=representation.changed(trial))
             try:
                 record = method.fit(
                     graph,
@@ -66,12 +65,12 @@ def tune_representation(
         space,
         trials=representation.tuning.trials,
         name=graph.checksum(),
-        first=[{name: given[name] for name in space}],
+        first=[given],
         seed=representation.tuning.seed,
         storage=tuning_journal,
     )
     logger.info("best of %d trials: %s, loss %.4f", len(study.trials), study.best_params, study.best_value)
-    return _changed(representation, study.best_params).model_dump(mode="json")
+    return representation.changed(study.best_params).model_dump(mode="json")
 
 
 def train_encoder(
@@ -87,7 +86,7 @@ def train_encoder(
     Returns:
         The encoder's weights, its settings, the loss curve, and the timing record.
     """
-    method = build_representation(filters, RepresentationSettings(**tuned_representation))
+    method = Representation(filters=filters, settings=RepresentationSettings(**tuned_representation))
     try:
         method.fit(
             graph,
@@ -121,9 +120,8 @@ def embed_nodes(
     representation: RepresentationSettings,
 ) -> dict[str, pd.DataFrame]:
     """Tabulate the embeddings of every filter under the user's node ids, or none if they are not to be stored."""
-    method = restore_representation(encoder)
-    width = graph.num_features if method.settings.method == "propagation" else method.settings.dim
-    numbers = graph.num_nodes * width * method.filters.size
+    method = Representation.from_state(*encoder)
+    numbers = graph.num_nodes * method.width * len(method.view_names)
     wanted = representation.embeddings
     if wanted == "never" or (wanted == "auto" and numbers > STORED_NUMBERS):
         logger.info("embeddings are not stored; they are rebuilt from the weights where they are needed")
@@ -135,9 +133,3 @@ def _table(graph: Graph, view: Any) -> pd.DataFrame:
     table = pd.DataFrame(view, columns=[f"e{i}" for i in range(view.shape[1])])
     table.insert(0, "id", graph.ids)
     return table
-
-
-def _changed(representation: RepresentationSettings, trial: dict[str, Any]) -> RepresentationSettings:
-    training = representation.training.model_copy(update={"learning_rate": trial["learning_rate"]})
-    sampled = representation.sampled.model_copy(update={"size": trial.get("size", representation.sampled.size)})
-    return representation.model_copy(update={"training": training, "sampled": sampled})

@@ -1,0 +1,202 @@
+r"""GRACE: nodes are told apart by what two corrupted views of the graph have in common."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from figure_kedro.filters import SparseOperator, normalised_adjacency
+from figure_kedro.graph import Graph
+from figure_kedro.methods.features import FeatureMatrix
+from figure_kedro.methods.infonce import info_nce
+from figure_kedro.methods.method import Allocate, Method
+from figure_kedro.methods.settings import GraceSettings
+
+
+class Grace(Method):
+    r"""GRACE, from "Deep Graph Contrastive Representation Learning" (Zhu et al., 2020).
+
+    .. math::
+        \min \mathcal{J}(g(U), g(V)), \quad U = f(X \circ m_1, A_1), \quad V = f(X \circ m_2, A_2), \quad
+        f(X, A) = \sigma(A_n \sigma(A_n X W_1 + b_1) W_2 + b_2)
+
+    with :math:`A_i` the graph without a random share of its edges, :math:`A_n` its normalised adjacency, :math:`m_i`
+    a random mask of feature columns, :math:`\sigma` the ReLU, :math:`g` a network of two layers with ELU between them,
+    and :math:`\mathcal{J}` the symmetric InfoNCE loss (:func:`~figure_kedro.methods.infonce.info_nce`). A node's
+    embedding is its row of :math:`f(X, A)`, nothing left out; :math:`g` is dropped after training.
+    """
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return ("grace",)
+
+    def build(self, num_nodes: int, num_features: int) -> "GraceModel":
+        return GraceModel(num_features, self.settings.dim, self.settings.grace.projector, self.generator())
+
+    def objective(
+        self, model: nn.Module, graph: Graph, matrix: sp.csr_array, device: torch.device, allocate: Allocate | None
+    ) -> "GraceObjective":
+        return GraceObjective(model, graph, matrix, self.settings.grace, device)
+
+    @torch.no_grad()
+    def embed(self, model: nn.Module, graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
+        device = model.first.device
+        operator = SparseOperator(matrix, symmetric=True, device=device)  # never differentiated
+        yield model(FeatureMatrix(graph.features, device), operator, operator).cpu().numpy()
+
+
+class GraceModel(nn.Module):
+    """A graph convolutional network of two layers, and the projection head that only training uses.
+
+    Args:
+        num_features: Columns of the features.
+        dim: Columns of the embedding; the hidden layer has twice as many.
+        projector: Columns of both layers of the head.
+        generator: Draws the initial weights.
+    """
+
+    def __init__(self, num_features: int, dim: int, projector: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.first = _glorot(num_features, 2 * dim, generator)
+        self.first_bias = nn.Parameter(torch.zeros(2 * dim))
+        self.second = _glorot(2 * dim, dim, generator)
+        self.second_bias = nn.Parameter(torch.zeros(dim))
+        self.head = nn.ModuleList([nn.Linear(dim, projector), nn.Linear(projector, projector)])
+        for layer in self.head:  # biases too: with zero ones, nodes whose embedding is zero would have no direction
+            for parameter in layer.parameters():
+                nn.init.uniform_(parameter, -(layer.in_features**-0.5), layer.in_features**-0.5, generator=generator)
+
+    def forward(
+        self,
+        features: FeatureMatrix,
+        inner: SparseOperator,
+        outer: SparseOperator,
+        columns: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Embed the nodes that ``outer`` has rows for.
+
+        Args:
+            features: Of all nodes.
+            inner: Rows ``(k, n)`` of the normalised adjacency, for the first layer.
+            outer: Rows and columns ``(m, k)`` of it, for the second layer.
+            columns: 1 for a feature that is used and 0 for one that is not ``(f,)``; all are used by default.
+        """
+        first = self.first if columns is None else self.first * columns[:, None]
+        if is_filtered_first(features, first.shape[1]):  # then nothing is filtered in the backward pass
+            hidden = inner(features.dense) @ first
+        else:
+            hidden = inner(features @ first)
+        hidden = hidden.add_(self.first_bias).relu_()
+        if outer.shape[0] < outer.shape[1]:  # the weights meet the fewer rows
+            return (outer(hidden) @ self.second).add_(self.second_bias).relu_()
+        return outer(hidden @ self.second).add_(self.second_bias).relu_()
+
+    def project(self, embedding: torch.Tensor) -> torch.Tensor:
+        """The head: ``(m, dim)`` to ``(m, projector)``."""
+        return self.head[1](F.elu(self.head[0](embedding), inplace=True))
+
+
+class GraceObjective:
+    """The contrast between two views of the graph that are drawn anew in every epoch.
+
+    Args:
+        module: The model to train.
+        graph: With features.
+        matrix: Its normalised adjacency; views have self-loops if this one has.
+        settings: Shares that are dropped, temperature, number of nodes.
+        device: Where the model is.
+    """
+
+    def __init__(
+        self,
+        module: GraceModel,
+        graph: Graph,
+        matrix: sp.csr_array,
+        settings: GraceSettings,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.module, self._settings, self._device = module, settings, device
+        self._symmetric = not graph.directed
+        self._features = FeatureMatrix(graph.features, device)
+        self._filtered_first = is_filtered_first(self._features, module.first.shape[1])
+        self._edges = EdgeDropper(graph.adjacency, matrix, directed=graph.directed)
+
+    def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
+        n, given = self._features.shape[0], self._settings
+        nodes = torch.randperm(n, generator=generator)[: given.nodes].numpy() if 0 < given.nodes < n else None
+        views = [
+            self._view(nodes, edges, columns, generator)
+            for edges, columns in (
+                (given.drop_edges_1, given.drop_features_1),
+                (given.drop_edges_2, given.drop_features_2),
+            )
+        ]
+        yield info_nce(*views, given.temperature, given.block_rows)
+
+    def _view(
+        self, nodes: np.ndarray | None, drop_edges: float, drop_features: float, generator: torch.Generator
+    ) -> torch.Tensor:
+        matrix = self._edges.draw(drop_edges, generator)
+        kept = torch.rand(self._features.shape[1], generator=generator) >= drop_features
+        inner, outer = self._operators(matrix, nodes)
+        return self.module.project(self.module(self._features, inner, outer, kept.float().to(self._device)))
+
+    def _operators(self, matrix: sp.csr_array, nodes: np.ndarray | None) -> tuple[SparseOperator, SparseOperator]:
+        """What the two layers multiply by; of some nodes, only rows that reach them."""
+        if nodes is None:
+            operator = SparseOperator(matrix, symmetric=self._symmetric, device=self._device)
+            return operator, operator
+        rows = sp.csr_array(matrix[nodes])
+        reached, numbers = np.unique(rows.indices, return_inverse=True)
+        outer = sp.csr_array((rows.data, numbers, rows.indptr), shape=(len(nodes), len(reached)))
+        # filtered features have no gradient, and then nothing is multiplied by the transpose
+        inner = SparseOperator(sp.csr_array(matrix[reached]), symmetric=self._filtered_first, device=self._device)
+        return inner, SparseOperator(outer, device=self._device)
+
+
+class EdgeDropper:
+    """Draws the normalised adjacency of a graph that has lost a share of its edges.
+
+    Both entries of an undirected edge share one random number, so a symmetric matrix stays symmetric. Which entry is
+    the mirror of which is found once; a draw sorts nothing.
+
+    Args:
+        adjacency: Edge weights ``(n, n)``.
+        matrix: The normalised adjacency of all edges; it has a diagonal if self-loops are used.
+        directed: Whether the two entries between a pair of nodes are edges of their own.
+    """
+
+    def __init__(self, adjacency: sp.csr_array, matrix: sp.csr_array, *, directed: bool) -> None:
+        self._adjacency, self._matrix = adjacency.sorted_indices(), matrix
+        self._self_loops = bool(matrix.diagonal().any())
+        self._numbers = None if directed else _pair_numbers(self._adjacency)
+
+    def draw(self, share: float, generator: torch.Generator) -> sp.csr_array:
+        """The normalised adjacency ``(n, n)`` of what is left; the given one itself for a share of 0."""
+        if share == 0:
+            return self._matrix
+        adjacency = self._adjacency
+        numbers = torch.rand(adjacency.nnz, generator=generator).numpy()
+        kept = (numbers if self._numbers is None else numbers[self._numbers]) >= share
+        before = np.concatenate([[0], np.cumsum(kept)])  # entries kept before each entry
+        left = (adjacency.data[kept], adjacency.indices[kept], before[adjacency.indptr])
+        return normalised_adjacency(sp.csr_array(left, shape=adjacency.shape), self_loops=self._self_loops)
+
+
+def is_filtered_first(features: FeatureMatrix, hidden: int) -> bool:
+    """Whether the first layer multiplies the adjacency by the features, and not by their product with the weights."""
+    return not features.sparse and features.shape[1] <= 2 * hidden  # filtering after the weights happens twice
+
+
+def _pair_numbers(adjacency: sp.csr_array) -> np.ndarray:
+    """For each entry of a symmetric matrix, the lower position of itself and its mirror."""
+    positions = np.arange(adjacency.nnz)
+    numbered = sp.csr_array((positions, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    return np.minimum(positions, sp.csr_array(numbered.T).data)
+
+
+def _glorot(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
+    return nn.Parameter(nn.init.xavier_uniform_(torch.empty(rows, columns), generator=generator))

@@ -1,0 +1,230 @@
+r"""SUGRL: anchors from features alone, positives from the graph, negatives from other nodes, kept apart by margins."""
+
+import copy
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from figure_kedro.filters import SparseOperator
+from figure_kedro.graph import Graph
+from figure_kedro.graph.graph import Features
+from figure_kedro.methods.features import FeatureMatrix, is_sparse
+from figure_kedro.methods.method import Allocate, Method
+from figure_kedro.methods.settings import SugrlSettings
+
+
+class Sugrl(Method):
+    r"""From "Simple Unsupervised Graph Representation Learning" (Mo et al., 2022).
+
+    The anchors :math:`H = \mathrm{MLP}(X)` do not see the graph; :math:`H^+ = A_n H`, a graph convolution with the
+    same weights, does and is the embedding. :func:`multiplet_loss` draws an anchor to :math:`H^+` and to the mean of a
+    few neighbours' anchors, and keeps it from the anchors of other nodes.
+
+    The margins are distances, so the scale of the features matters: rows of :math:`X` are divided by their length
+    first, as the authors divide by the sum of their entries. Rows of zeros stay so.
+    """
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return ("sugrl",)
+
+    def build(self, num_nodes: int, num_features: int) -> "SugrlModel":
+        return SugrlModel(num_features, self.settings.dim, self.settings.sugrl.hidden_layers, self.generator())
+
+    def objective(
+        self,
+        model: "SugrlModel",
+        graph: Graph,
+        matrix: sp.csr_array,
+        device: torch.device,
+        allocate: Allocate | None = None,
+    ) -> "SugrlObjective":
+        operator = SparseOperator(matrix, symmetric=not graph.directed, device=device)
+        return SugrlObjective(model, unit_rows(graph.features), operator, graph.adjacency, self.settings.sugrl, device)
+
+    @torch.no_grad()
+    def embed(self, model: "SugrlModel", graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
+        device = model.biases[0].device
+        operator = SparseOperator(matrix, symmetric=True, device=device)  # nothing is transposed without gradients
+        yield operator(model(FeatureMatrix(unit_rows(graph.features), device))).cpu().numpy()
+
+
+class SugrlModel(nn.Module):
+    """The network that makes anchors of features: linear maps with ReLU between them.
+
+    Args:
+        num_features: Columns of the features.
+        dim: Columns of an embedding, and of the hidden layers.
+        hidden_layers: How many; without any the network is one linear map.
+        generator: Draws the initial weights.
+    """
+
+    def __init__(self, num_features: int, dim: int, hidden_layers: int, generator: torch.Generator) -> None:
+        super().__init__()
+        rows = [num_features] + hidden_layers * [dim]
+        self.weights = nn.ParameterList(nn.init.xavier_uniform_(torch.empty(n, dim), generator=generator) for n in rows)
+        self.biases = nn.ParameterList(torch.zeros(dim) for _ in rows)
+
+    def forward(self, features: "FeatureMatrix | DroppedFeatures | torch.Tensor") -> torch.Tensor:
+        """The anchors ``(n, d)``."""
+        hidden = features @ self.weights[0] + self.biases[0]
+        for weights, bias in zip(self.weights[1:], self.biases[1:], strict=True):
+            hidden = F.relu(hidden) @ weights + bias
+        return hidden
+
+
+class SugrlObjective:
+    """The loss on the whole graph, with fresh dropout, neighbours and negatives in every epoch.
+
+    Args:
+        module: The model to train.
+        features: Of all nodes ``(n, f)``.
+        operator: The normalised adjacency.
+        adjacency: Whose rows hold the neighbours that are drawn.
+        settings: Of the method.
+        device: Where the module is.
+    """
+
+    def __init__(
+        self,
+        module: SugrlModel,
+        features: Features,
+        operator: SparseOperator,
+        adjacency: sp.csr_array,
+        settings: SugrlSettings,
+        device: torch.device,
+    ) -> None:
+        self.module, self._operator, self._settings, self._device = module, operator, settings, device
+        self._dropout = Dropout(features, settings.dropout, device)
+        self._first = torch.from_numpy(adjacency.indptr[:-1].astype(np.int64))
+        self._degrees = torch.from_numpy(np.diff(adjacency.indptr).astype(np.int64))
+        self._neighbours = torch.from_numpy(adjacency.indices.astype(np.int64))
+
+    def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
+        n = len(self._degrees)
+        anchors = self.module(self._dropout(generator))
+        drawn = self.draw_neighbours(generator).to(self._device)
+        orders = [torch.randperm(n, generator=generator).to(self._device) for _ in range(self._settings.negatives)]
+        yield multiplet_loss(anchors, self._operator(anchors), drawn, orders, self._settings)
+
+    def draw_neighbours(self, generator: torch.Generator) -> torch.Tensor:
+        """Neighbours of every node ``(n, m)``, uniformly and with replacement; a node without any gets itself."""
+        n, m = len(self._degrees), self._settings.neighbours
+        offsets = (torch.rand(n, m, generator=generator, dtype=torch.float64) * self._degrees[:, None]).long()
+        alone = (self._degrees == 0)[:, None]
+        places = (self._first[:, None] + offsets).masked_fill(alone, 0)
+        itself = torch.arange(n)[:, None].expand(n, m)
+        return torch.where(alone, itself, self._neighbours[places]) if len(self._neighbours) else itself
+
+
+def multiplet_loss(
+    anchors: torch.Tensor,
+    structural: torch.Tensor,
+    neighbours: torch.Tensor,
+    orders: list[torch.Tensor],
+    settings: SugrlSettings,
+) -> torch.Tensor:
+    r"""Two triplet losses and an upper bound:
+
+    .. math::
+        \mathcal{L} = \omega_1 \mathcal{L}_S + \omega_2 \mathcal{L}_N + \mathcal{L}_U, \quad
+        \mathcal{L}_S = \{d(h, h^+)^2 - d(h, h^-)^2 + \alpha\}_+, \quad
+        \mathcal{L}_U = \{d(h, h^-)^2 - d(h, h^+)^2 - \alpha - \beta\}_+
+
+    and :math:`\mathcal{L}_N` as :math:`\mathcal{L}_S` with the mean of drawn neighbours' anchors in place of
+    :math:`h^+`; each is the mean over nodes and negatives :math:`h^-`. Without the bound, distances would grow without
+    end, because that satisfies any margin.
+
+    Args:
+        anchors: :math:`h` ``(n, d)``.
+        structural: :math:`h^+` ``(n, d)``.
+        neighbours: Drawn for each node ``(n, m)``.
+        orders: Permutations ``(n,)``; a node's negative is the anchor of the node in its place.
+        settings: The margin :math:`\alpha`, the bound :math:`\beta` and the weights.
+
+    Returns:
+        The loss, a scalar.
+    """
+    near = squared_distances(anchors, structural)
+    mean = F.embedding_bag(neighbours, anchors, mode="mean")
+    beside = squared_distances(anchors, mean)
+    far = torch.stack([squared_distances(anchors, anchors.index_select(0, order)) for order in orders])  # (k, n)
+    margin = settings.margin
+    structure = F.relu(near - far + margin).mean()
+    neighbourhood = F.relu(beside - far + margin).mean()
+    bound = F.relu(far - near - margin - settings.bound).mean()
+    return settings.weight_structure * structure + settings.weight_neighbours * neighbourhood + bound
+
+
+def squared_distances(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Between the rows of two matrices ``(n, d)``: ``(n,)``."""
+    return (left - right).square().sum(1)
+
+
+class Dropout:
+    """Features with some of their entries set to zero, and the others scaled to keep the mean.
+
+    Only the entries that are stored are drawn for: zeros of sparse features stay zeros whatever happens to them.
+
+    Args:
+        features: Dense or CSR ``(n, f)``.
+        share: Of the entries that are dropped.
+        device: Where products are computed.
+    """
+
+    def __init__(self, features: Features, share: float, device: torch.device) -> None:
+        self._share = share
+        self.sparse = is_sparse(features)
+        if self.sparse:
+            csr = sp.csr_array(features)
+            self._operator = SparseOperator(csr, device=device)
+            places = sp.csr_array((np.arange(csr.nnz), csr.indices, csr.indptr), shape=csr.shape)
+            self._transposition = torch.from_numpy(sp.csr_array(places.T).data).to(device)
+        else:
+            self._dense = FeatureMatrix(features, device).dense
+
+    def __call__(self, generator: torch.Generator) -> "torch.Tensor | DroppedFeatures":
+        """A fresh draw, to be multiplied by weights ``(f, d)``."""
+        if not self.sparse:
+            return self._dense * self._mask(self._dense, generator) if self._share else self._dense
+        operator = copy.copy(self._operator)
+        if self._share:
+            mask = self._mask(operator.matrix.values(), generator)
+            operator.matrix = _times(operator.matrix, mask)
+            operator.transposed = _times(operator.transposed, mask[self._transposition])
+        return DroppedFeatures(operator)
+
+    def _mask(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        kept = torch.empty(like.shape).bernoulli_(1 - self._share, generator=generator)
+        return kept.div_(1 - self._share).to(like.device)
+
+
+class DroppedFeatures:
+    """A sparse operator with the sign of a matrix product."""
+
+    def __init__(self, operator: SparseOperator) -> None:
+        self._operator = operator
+
+    def __matmul__(self, weights: torch.Tensor) -> torch.Tensor:
+        return self._operator(weights)
+
+
+def _times(matrix: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """A CSR tensor with its entries multiplied."""
+    return torch.sparse_csr_tensor(
+        matrix.crow_indices(), matrix.col_indices(), matrix.values() * mask, matrix.shape, check_invariants=False
+    )
+
+
+def unit_rows(features: Features) -> Features:
+    """Divide rows by their length; those of zeros stay."""
+    if sp.issparse(features):
+        lengths = np.sqrt(features.multiply(features).sum(axis=1))
+        scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return sp.csr_array(sp.diags_array(scale) @ features).astype(np.float32)
+    lengths = np.linalg.norm(features, axis=1, keepdims=True)
+    return np.divide(features, lengths, out=np.zeros(features.shape, dtype=np.float32), where=lengths > 0)
