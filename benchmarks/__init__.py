@@ -18,6 +18,8 @@ BENCHMARKS = (
     "training_large",
     "training_decoupled",
     "training_growth",
+    "methods_epochs",
+    "methods_memory",
     "single_filter",
 )
 """The benchmarks in the order in which they run."""

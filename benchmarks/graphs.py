@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 
 PUBLISHED: dict[str, SourceSettings] = {
     "cora": planetoid.Settings(name="cora"),
+    "citeseer": planetoid.Settings(name="citeseer"),
     "chameleon": wikipedia.Settings(name="chameleon"),
     "squirrel": wikipedia.Settings(name="squirrel"),
     "minesweeper": heterophilous.Settings(name="minesweeper"),

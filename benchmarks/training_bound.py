@@ -11,7 +11,7 @@ from benchmarks.graphs import published_graphs
 from benchmarks.measure import copy_bandwidth, use_threads
 from benchmarks.report import Rows
 from benchmarks.settings import Settings
-from benchmarks.training_steps import BANK, figure_epoch, full_objective, in_turn
+from benchmarks.training_steps import BANK, full_objective, in_turn, objective_epoch
 from figure_kedro.filters import SparseOperator, normalised_adjacency
 from figure_kedro.graph import Graph
 from figure_kedro.methods.features import FeatureMatrix
@@ -71,7 +71,7 @@ def _measure(graph: Graph, dim: int, threads: int, repeat: int) -> dict[str, flo
         width, times = graph.num_features + 1, BANK.size - 1
         moved = times * product_bytes(operator.nnz, graph.num_nodes, width)
     products = _products(operator, features, width, times, dim)
-    taken = in_turn({"products": products, "epoch": figure_epoch(objective)}, repeat)
+    taken = in_turn({"products": products, "epoch": objective_epoch(objective)}, repeat)
     bandwidth = copy_bandwidth(threads, max(repeat, 20), 4 * graph.num_nodes * width)
     bound = moved / bandwidth
     return {

@@ -6,7 +6,7 @@ from benchmarks.graphs import published_graphs
 from benchmarks.measure import use_threads
 from benchmarks.report import Rows
 from benchmarks.settings import Settings
-from benchmarks.training_steps import figure_epoch, full_objective, in_turn, literal_epoch, pyg_epoch
+from benchmarks.training_steps import full_objective, in_turn, literal_epoch, objective_epoch, pyg_epoch
 
 NOTE = """
 FiGURe trains the three filters `A, A^2, A^3` on the whole graph (strategy `full`): loss, gradients and a step of Adam.
@@ -43,7 +43,7 @@ def run(settings: Settings) -> pd.DataFrame:
                     makers["literal"] = literal_epoch
                 for peer, maker in makers.items():
                     with use_threads(threads):
-                        pair = {"FiGURe": figure_epoch(full_objective(graph, dim)), peer: maker(graph, dim)}
+                        pair = {"FiGURe": objective_epoch(full_objective(graph, dim)), peer: maker(graph, dim)}
                         least = min(settings.repeat, 2) if peer == "literal" else settings.repeat
                         times = in_turn(pair, least)
                     ours, theirs = times["FiGURe"], times[peer]

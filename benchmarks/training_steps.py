@@ -19,6 +19,7 @@ from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.methods.figure import Figure
 from figure_kedro.methods.full import FullObjective
 from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.training.loop import Objective
 
 BANK = build_bank("monomial", 4)
 """The paper's default: ``I, A, A^2, A^3``, of which the last three are trained."""
@@ -42,8 +43,8 @@ def full_objective(graph: Graph, dim: int, matrix: sp.csr_array | None = None) -
     return FullObjective(model_of(graph, dim), FeatureMatrix(graph.features), operator, BANK)
 
 
-def figure_epoch(objective: FullObjective) -> Epoch:
-    """FiGURe's epoch, with the optimiser of its training loop."""
+def objective_epoch(objective: Objective) -> Epoch:
+    """An epoch of what is minimised, with the optimiser of the training loop."""
     optimiser = torch.optim.Adam(objective.module.parameters(), lr=LEARNING_RATE, fused=True)
     generator = torch.Generator().manual_seed(0)
 

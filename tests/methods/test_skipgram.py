@@ -85,13 +85,19 @@ def test_loss_before_training_is_log_two_for_each_pair_and_negative():
     np.testing.assert_allclose(loss.item(), pairs * (1 + 3) * np.log(2), rtol=1e-6)
 
 
-def test_an_epoch_walks_from_every_start_per_node_times_in_equal_steps():
+@pytest.mark.parametrize("at_once", [1, 2**14])
+def test_an_epoch_walks_from_every_start_per_node_times_in_equal_steps(at_once, monkeypatch):
     seen = []
 
+    def loss(embeddings, contexts, walks, *_):
+        seen.append(walks[:, 0])
+        return embeddings.sum()
+
     def walk(starts, generator):
-        seen.append(starts)
         return torch.stack([starts, starts], dim=1)
 
+    monkeypatch.setattr(module, "skip_gram_loss", loss)
+    monkeypatch.setattr(module, "WALKS", at_once)
     given = WalkSettings(per_node=3, batch=8, length=2)
     objective = SkipGramObjective(SkipGram(9, 4, torch.Generator()), walk, torch.arange(2, 9), np.ones(9), given)
     losses = list(objective.losses(0, torch.Generator().manual_seed(0)))
@@ -149,7 +155,7 @@ def test_node2vec_with_p_and_q_one_is_deepwalk():
 def test_two_cliques_with_a_bridge_are_told_apart(kind):
     pairs = [(a + k, b + k) for k in (0, 10) for a in range(10) for b in range(a)] + [(0, 10)]
     graph = graph_from_edges(*np.array(pairs).T, name="cliques", num_nodes=20)
-    embedding, _, record = fit(graph, settings(kind.__name__.lower(), epochs=40, window=2), kind)
+    embedding, _, record = fit(graph, settings(kind.__name__.lower(), epochs=40, window=2, per_node=10), kind)
     assert record.losses[-1] < record.losses[0]
     unit = embedding / np.linalg.norm(embedding, axis=1, keepdims=True)
     similarity = unit @ unit.T

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from examples import assert_same_loss_and_gradients, dense_features, example_graph, relabelled
 from figure_kedro.filters import build_bank, normalised_adjacency
 from figure_kedro.methods.settings import RepresentationSettings, SugrlSettings
-from figure_kedro.methods.sugrl import Dropout, Sugrl, multiplet_loss, unit_rows
+from figure_kedro.methods.sugrl import Dropout, Sugrl, distances_to_permuted, multiplet_loss, unit_rows
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
 from oracle import dense_operator
@@ -103,6 +103,17 @@ def test_loss_of_two_nodes_is_the_one_computed_by_hand():
     assert multiplet_loss(anchors, positives, drawn, [swap], chosen).item() == pytest.approx(2 * 0.5 + 10 * 0.25)
     chosen = SugrlSettings(margin=1.0, bound=0.5)
     assert multiplet_loss(anchors, positives, drawn, [swap], chosen).item() == pytest.approx(4 - 1 - 1 - 0.5)
+
+
+@pytest.mark.parametrize("cache", [1, 12, 10_000])
+def test_hand_written_gradient_of_distances_equals_numerical_one(cache, monkeypatch):
+    monkeypatch.setattr("figure_kedro.methods.sugrl.CACHE_ENTRIES", cache)
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randn(7, 3, generator=generator, dtype=torch.float64, requires_grad=True)
+    orders = torch.stack([torch.arange(7), *(torch.randperm(7, generator=generator) for _ in range(3))])
+    exact = (rows[None] - rows[orders]).square().sum(2)
+    torch.testing.assert_close(distances_to_permuted(rows, orders), exact)
+    assert torch.autograd.gradcheck(lambda h: distances_to_permuted(h, orders), (rows,))
 
 
 @hypothesis_settings(max_examples=25, deadline=None)

@@ -49,7 +49,7 @@ class SupervisedSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_epochs: int = Field(500, ge=1, description="upper limit of epochs of a training")
-    patience: int = Field(100, ge=1, description="epochs without a better validation score before a training ends")
+    patience: int = Field(50, ge=1, description="epochs without a better validation score before a training ends")
     spaces: dict[str, dict[str, tuple[Value, ...]]] = Field(
         SPACES,
         description="values to try for each setting of a model, the most sensible first; a model left out has "

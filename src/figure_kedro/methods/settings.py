@@ -45,7 +45,7 @@ class MvgrlSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     teleport: float = Field(0.2, gt=0, lt=1, description="probability that personalised PageRank returns to its node")
-    order: int = Field(8, ge=1, le=64, description="degree of the polynomial that stands for the diffusion")
+    order: int = Field(8, ge=1, le=64, description="sparse products for the diffusion; a directed graph takes more")
 
 
 class GraceSettings(BaseModel):
@@ -86,7 +86,7 @@ class WalkSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     length: int = Field(10, ge=2, description="nodes of a walk, the first one included")
-    per_node: int = Field(10, ge=1, description="walks from each node an epoch")
+    per_node: int = Field(2, ge=1, description="walks from each node an epoch")
     window: int = Field(5, ge=1, description="nodes before and after that count as context")
     negatives: int = Field(5, ge=1, description="negative samples a positive pair")
     p: float = Field(1.0, gt=0, description="Node2Vec's return parameter: small values turn back often")

@@ -15,6 +15,9 @@ Walk = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 SHARING, SHARED = 80, 16
 """About so many neighbouring positions share so many negative samples."""
 
+WALKS = 2**14
+"""Walks that are made at once, for several steps if need be: a look-up is quicker in company."""
+
 CACHE_ENTRIES = 2**18
 """Entries of gathered rows that stay in a core's cache while several operations pass over them."""
 
@@ -59,14 +62,21 @@ class SkipGramObjective:
         settings, module = self._settings, self.module
         starts = self._starts.repeat(settings.per_node)
         starts = starts[torch.randperm(len(starts), generator=generator)]
-        for part in starts.tensor_split(-(-len(starts) // settings.batch)):  # equal steps, no short one at the end
-            walks = self._walk(part, generator)
-            noise = self._draw(groups_of(*walks.shape), generator)
-            yield skip_gram_loss(module.embeddings, module.contexts, walks, noise, settings.window, settings.negatives)
+        for block in _equal_parts(starts, max(settings.batch, WALKS)):
+            for walks in _equal_parts(self._walk(block, generator), settings.batch):
+                noise = self._draw(groups_of(*walks.shape), generator)
+                yield skip_gram_loss(
+                    module.embeddings, module.contexts, walks, noise, settings.window, settings.negatives
+                )
 
     def _draw(self, groups: int, generator: torch.Generator) -> torch.Tensor:
         drawn = torch.rand(groups, SHARED, dtype=torch.float64, generator=generator)
         return torch.searchsorted(self._noise, drawn, right=True)
+
+
+def _equal_parts(rows: torch.Tensor, most: int) -> tuple[torch.Tensor, ...]:
+    """Parts of at most so many rows, none much shorter than another: a short one would be a noisy step."""
+    return rows.tensor_split(-(-len(rows) // most))
 
 
 def groups_of(walks: int, length: int) -> int:

@@ -12,6 +12,7 @@ from torch import nn
 from figure_kedro.filters import SparseOperator
 from figure_kedro.graph import Graph
 from figure_kedro.graph.graph import Features
+from figure_kedro.methods.contrast import CACHE_ENTRIES
 from figure_kedro.methods.features import FeatureMatrix, is_sparse
 from figure_kedro.methods.method import Allocate, Method
 from figure_kedro.methods.settings import SugrlSettings
@@ -149,10 +150,9 @@ def multiplet_loss(
     Returns:
         The loss, a scalar.
     """
-    near = squared_distances(anchors, structural)
     mean = F.embedding_bag(neighbours, anchors, mode="mean")
-    beside = squared_distances(anchors, mean)
-    far = torch.stack([squared_distances(anchors, anchors.index_select(0, order)) for order in orders])  # (k, n)
+    near, beside = (_squares(anchors - positive) for positive in (structural, mean))
+    far = distances_to_permuted(anchors, torch.stack(orders))
     margin = settings.margin
     structure = F.relu(near - far + margin).mean()
     neighbourhood = F.relu(beside - far + margin).mean()
@@ -160,9 +160,56 @@ def multiplet_loss(
     return settings.weight_structure * structure + settings.weight_neighbours * neighbourhood + bound
 
 
-def squared_distances(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Between the rows of two matrices ``(n, d)``: ``(n,)``."""
-    return (left - right).square().sum(1)
+def distances_to_permuted(rows: torch.Tensor, orders: torch.Tensor) -> torch.Tensor:
+    r"""The squared distances :math:`D_{ki} = \|h_i - h_{o_k(i)}\|^2` between rows and permutations of the same rows.
+
+    The gradient :math:`2 G_{ki} (h_i - h_{o_k(i)}) + 2 G_{kj} (h_i - h_j)` with :math:`o_k(j) = i` needs the rows
+    alone, while automatic differentiation would keep several copies of them for each permutation.
+
+    Args:
+        rows: :math:`h` ``(n, d)``.
+        orders: Permutations ``(k, n)``.
+
+    Returns:
+        ``(k, n)``.
+    """
+    return _PermutedDistances.apply(rows, orders)
+
+
+class _PermutedDistances(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, rows: torch.Tensor, orders: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(rows, orders)
+        result = rows.new_empty(orders.shape)
+        for part in _row_blocks(rows):
+            for k, order in enumerate(orders):
+                result[k, part] = _squares(rows[part] - rows.index_select(0, order[part]))
+        return result
+
+    @staticmethod
+    def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        rows, orders = ctx.saved_tensors
+        inverses = torch.argsort(orders, dim=1)
+        factors = 2 * gradient
+        result = torch.zeros_like(rows)
+        for part in _row_blocks(rows):
+            for order, inverse, factor in zip(orders, inverses, factors, strict=True):
+                back = inverse[part]
+                for other, weight in ((order[part], factor[part]), (back, factor[back])):
+                    difference = rows[part] - rows.index_select(0, other)
+                    result[part].addcmul_(difference, weight[:, None])
+        return result, None
+
+
+def _row_blocks(rows: torch.Tensor) -> list[slice]:
+    """Blocks of rows that fit into a core's cache; all rows on other devices."""
+    step = max(1, CACHE_ENTRIES // rows.shape[1]) if rows.device.type == "cpu" else len(rows)
+    return [slice(start, start + step) for start in range(0, len(rows), step)]
+
+
+def _squares(differences: torch.Tensor) -> torch.Tensor:
+    """Squared length of every row."""
+    return (differences * differences).sum(1)
 
 
 class Dropout:
