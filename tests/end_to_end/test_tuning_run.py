@@ -20,7 +20,8 @@ def test_tuning_logs_nested_runs_and_trains_with_the_lowest_loss(session, tmp_pa
     chosen = json.loads(path.read_text())["training"]["learning_rate"]
     with sqlite3.connect(tmp_path / "mlflow" / "mlflow.db") as database:
         rows = database.execute(
-            "select p.value, m.value from tags t join params p on p.run_uuid = t.run_uuid and p.key = 'training.learning_rate' "
+            "select p.value, m.value from tags t "
+            "join params p on p.run_uuid = t.run_uuid and p.key = 'training.learning_rate' "
             "join metrics m on m.run_uuid = t.run_uuid and m.key = 'lowest_loss' where t.key = 'mlflow.parentRunId'"
         ).fetchall()
     losses = {float(rate): loss for rate, loss in rows}

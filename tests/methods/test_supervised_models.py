@@ -11,7 +11,7 @@ from figure_kedro.errors import UserError
 from figure_kedro.graph import Graph
 from figure_kedro.graph.build import graph_from_edges
 from figure_kedro.methods.supervised import GCN, GPRGNN, H2GCN, MODELS, GraphInputs, inputs
-from figure_kedro.methods.supervised.parts import dropout
+from figure_kedro.methods.supervised.dropout import dropout
 from oracle import dense_operator
 
 pytestmark = pytest.mark.usefixtures("one_thread")

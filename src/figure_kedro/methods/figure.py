@@ -43,9 +43,7 @@ class Figure(Method):
     def build(self, num_nodes: int, num_features: int) -> FigureModel:
         model = FigureModel(num_features, self.settings.dim, self.bank, self.settings.encoder, self.generator())
         if not model.trained:
-            raise UserError(
-                "all filters of the bank are identities, so there is nothing to train; raise filters.size"
-            )
+            raise UserError("all filters of the bank are identities, so there is nothing to train; raise filters.size")
         return model
 
     def objective(

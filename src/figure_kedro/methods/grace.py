@@ -10,6 +10,7 @@ from torch import nn
 
 from figure_kedro.filters import SparseOperator, normalised_adjacency
 from figure_kedro.graph import Graph
+from figure_kedro.methods.encoder import draw_weights
 from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.methods.infonce import info_nce
 from figure_kedro.methods.method import Allocate, Method
@@ -26,7 +27,8 @@ class Grace(Method):
     with :math:`A_i` the graph without a random share of its edges, :math:`A_n` its normalised adjacency, :math:`m_i`
     a random mask of feature columns, :math:`\sigma` the ReLU, :math:`g` a network of two layers with ELU between them,
     and :math:`\mathcal{J}` the symmetric InfoNCE loss (:func:`~figure_kedro.methods.infonce.info_nce`). A node's
-    embedding is its row of :math:`f(X, A)`, nothing left out; :math:`g` is dropped after training.
+    embedding is its row of :math:`f(X, A)`, nothing left out, divided by its length, since the loss looks at directions
+    alone; :math:`g` is dropped after training.
     """
 
     @property
@@ -45,7 +47,7 @@ class Grace(Method):
     def embed(self, model: nn.Module, graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
         device = model.first.device
         operator = SparseOperator(matrix, symmetric=True, device=device)  # never differentiated
-        yield model(FeatureMatrix(graph.features, device), operator, operator).cpu().numpy()
+        yield F.normalize(model(FeatureMatrix(graph.features, device), operator, operator)).cpu().numpy()
 
 
 class GraceModel(nn.Module):
@@ -60,9 +62,9 @@ class GraceModel(nn.Module):
 
     def __init__(self, num_features: int, dim: int, projector: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.first = _glorot(num_features, 2 * dim, generator)
+        self.first = draw_weights(num_features, 2 * dim, generator)
         self.first_bias = nn.Parameter(torch.zeros(2 * dim))
-        self.second = _glorot(2 * dim, dim, generator)
+        self.second = draw_weights(2 * dim, dim, generator)
         self.second_bias = nn.Parameter(torch.zeros(dim))
         self.head = nn.ModuleList([nn.Linear(dim, projector), nn.Linear(projector, projector)])
         for layer in self.head:  # biases too: with zero ones, nodes whose embedding is zero would have no direction
@@ -196,7 +198,3 @@ def _pair_numbers(adjacency: sp.csr_array) -> np.ndarray:
     positions = np.arange(adjacency.nnz)
     numbered = sp.csr_array((positions, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
     return np.minimum(positions, sp.csr_array(numbered.T).data)
-
-
-def _glorot(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
-    return nn.Parameter(nn.init.xavier_uniform_(torch.empty(rows, columns), generator=generator))

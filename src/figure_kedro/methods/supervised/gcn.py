@@ -3,8 +3,9 @@ r"""The graph convolutional network."""
 import torch
 from torch import nn
 
+from figure_kedro.methods.encoder import draw_weights
+from figure_kedro.methods.supervised.dropout import dropout
 from figure_kedro.methods.supervised.inputs import GraphInputs
-from figure_kedro.methods.supervised.parts import dropout, glorot
 
 
 class GCN(nn.Module):
@@ -37,7 +38,7 @@ class GCN(nn.Module):
     ) -> None:
         super().__init__()
         self.rate, self.drops = dropout, dropout > 0
-        self.w_1, self.w_2 = glorot(num_features, hidden, generator), glorot(hidden, num_classes, generator)
+        self.w_1, self.w_2 = draw_weights(num_features, hidden, generator), draw_weights(hidden, num_classes, generator)
         self.b_1, self.b_2 = nn.Parameter(torch.zeros(hidden)), nn.Parameter(torch.zeros(num_classes))
 
     def forward(self, inputs: GraphInputs, generator: torch.Generator | None = None) -> torch.Tensor:

@@ -3,8 +3,9 @@ r"""The generalised PageRank graph neural network."""
 import torch
 from torch import nn
 
+from figure_kedro.methods.encoder import draw_weights
+from figure_kedro.methods.supervised.dropout import dropout
 from figure_kedro.methods.supervised.inputs import GraphInputs
-from figure_kedro.methods.supervised.parts import dropout, glorot
 
 
 class GPRGNN(nn.Module):
@@ -48,7 +49,7 @@ class GPRGNN(nn.Module):
         super().__init__()
         self.rate, self.propagation_rate = dropout, propagation_dropout
         self.drops = max(dropout, propagation_dropout) > 0
-        self.w_1, self.w_2 = glorot(num_features, hidden, generator), glorot(hidden, num_classes, generator)
+        self.w_1, self.w_2 = draw_weights(num_features, hidden, generator), draw_weights(hidden, num_classes, generator)
         self.b_1, self.b_2 = nn.Parameter(torch.zeros(hidden)), nn.Parameter(torch.zeros(num_classes))
         gamma = alpha * (1 - alpha) ** torch.arange(steps + 1, dtype=torch.float32)
         gamma[-1] = (1 - alpha) ** steps

@@ -3,8 +3,9 @@ r"""The network that keeps a node, its neighbours and their neighbours apart."""
 import torch
 from torch import nn
 
+from figure_kedro.methods.encoder import draw_weights
+from figure_kedro.methods.supervised.dropout import dropout
 from figure_kedro.methods.supervised.inputs import GraphInputs
-from figure_kedro.methods.supervised.parts import dropout, glorot
 
 BLOCKS = 7
 """Of the last layer's input, each as wide as the first round: one of round 0, two of round 1, four of round 2."""
@@ -47,8 +48,8 @@ class H2GCN(nn.Module):
     ) -> None:
         super().__init__()
         self.rate, self.drops = dropout, dropout > 0
-        self.w_e = glorot(num_features, hidden, generator)
-        self.w_c = glorot(BLOCKS * hidden, num_classes, generator)
+        self.w_e = draw_weights(num_features, hidden, generator)
+        self.w_c = draw_weights(BLOCKS * hidden, num_classes, generator)
         self.bias = nn.Parameter(torch.zeros(num_classes))
 
     def forward(self, inputs: GraphInputs, generator: torch.Generator | None = None) -> torch.Tensor:

@@ -1,14 +1,8 @@
-"""Initial weights and dropout, drawn from a generator that is handed in."""
+"""Dropout that is drawn from a generator that is handed in."""
 
 import torch
-from torch import nn
 
 LEVELS = 256
-
-
-def glorot(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
-    """Weights ``(rows, columns)`` from Glorot's uniform distribution."""
-    return nn.Parameter(nn.init.xavier_uniform_(torch.empty(rows, columns), generator=generator))
 
 
 def dropout(block: torch.Tensor, rate: float, generator: torch.Generator | None) -> torch.Tensor:
