@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from examples import assert_same_loss_and_gradients, dense_features, example_graph, relabelled
 from figure_kedro.filters import build_bank, normalised_adjacency
+from figure_kedro.methods.feature_dropout import FeatureDropout
+from figure_kedro.methods.features import unit_rows
 from figure_kedro.methods.settings import RepresentationSettings, SugrlSettings
-from figure_kedro.methods.sugrl import Dropout, Sugrl, distances_to_permuted, multiplet_loss, unit_rows
+from figure_kedro.methods.sugrl import Sugrl, distances_to_permuted, multiplet_loss
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
 from oracle import dense_operator
@@ -141,7 +143,7 @@ def test_every_neighbour_is_drawn_sooner_or_later():
 def test_dropout_zeroes_entries_keeps_the_mean_and_has_the_gradient_of_what_is_left(sparse):
     features = np.random.default_rng(0).random((400, 200), dtype=np.float32)
     features *= features > (0.9 if sparse else 0.0)
-    dropout = Dropout(sp.csr_array(features) if sparse else features, 0.25, CPU)
+    dropout = FeatureDropout(sp.csr_array(features) if sparse else features, 0.25, CPU)
     assert dropout.sparse is sparse
     weights = torch.eye(200, requires_grad=True)
     dropped = dropout(torch.Generator().manual_seed(1)) @ weights

@@ -42,3 +42,13 @@ class FeatureMatrix:
     def __matmul__(self, weights: torch.Tensor) -> torch.Tensor:
         """Multiply by weights ``(f, d)``."""
         return self._operator(weights) if self.sparse else self.dense @ weights
+
+
+def unit_rows(features: Features) -> Features:
+    """Divide rows by their length; those of zeros stay."""
+    if sp.issparse(features):
+        lengths = np.sqrt(features.multiply(features).sum(axis=1))
+        scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return sp.csr_array(sp.diags_array(scale) @ features).astype(np.float32)
+    lengths = np.linalg.norm(features, axis=1, keepdims=True)
+    return np.divide(features, lengths, out=np.zeros(features.shape, dtype=np.float32), where=lengths > 0)

@@ -1,6 +1,5 @@
 r"""SUGRL: anchors from features alone, positives from the graph, negatives from other nodes, kept apart by margins."""
 
-import copy
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,7 +12,8 @@ from figure_kedro.filters import SparseOperator
 from figure_kedro.graph import Graph
 from figure_kedro.graph.graph import Features
 from figure_kedro.methods.contrast import CACHE_ENTRIES
-from figure_kedro.methods.features import FeatureMatrix, is_sparse
+from figure_kedro.methods.feature_dropout import DroppedFeatures, FeatureDropout
+from figure_kedro.methods.features import FeatureMatrix, unit_rows
 from figure_kedro.methods.method import Allocate, Method
 from figure_kedro.methods.settings import SugrlSettings
 
@@ -70,7 +70,7 @@ class SugrlModel(nn.Module):
         self.weights = nn.ParameterList(nn.init.xavier_uniform_(torch.empty(n, dim), generator=generator) for n in rows)
         self.biases = nn.ParameterList(torch.zeros(dim) for _ in rows)
 
-    def forward(self, features: "FeatureMatrix | DroppedFeatures | torch.Tensor") -> torch.Tensor:
+    def forward(self, features: FeatureMatrix | DroppedFeatures | torch.Tensor) -> torch.Tensor:
         """The anchors ``(n, d)``."""
         hidden = features @ self.weights[0] + self.biases[0]
         for weights, bias in zip(self.weights[1:], self.biases[1:], strict=True):
@@ -100,7 +100,7 @@ class SugrlObjective:
         device: torch.device,
     ) -> None:
         self.module, self._operator, self._settings, self._device = module, operator, settings, device
-        self._dropout = Dropout(features, settings.dropout, device)
+        self._dropout = FeatureDropout(features, settings.dropout, device)
         self._first = torch.from_numpy(adjacency.indptr[:-1].astype(np.int64))
         self._degrees = torch.from_numpy(np.diff(adjacency.indptr).astype(np.int64))
         self._neighbours = torch.from_numpy(adjacency.indices.astype(np.int64))
@@ -210,68 +210,3 @@ def _row_blocks(rows: torch.Tensor) -> list[slice]:
 def _squares(differences: torch.Tensor) -> torch.Tensor:
     """Squared length of every row."""
     return (differences * differences).sum(1)
-
-
-class Dropout:
-    """Features with some of their entries set to zero, and the others scaled to keep the mean.
-
-    Only the entries that are stored are drawn for: zeros of sparse features stay zeros whatever happens to them.
-
-    Args:
-        features: Dense or CSR ``(n, f)``.
-        share: Of the entries that are dropped.
-        device: Where products are computed.
-    """
-
-    def __init__(self, features: Features, share: float, device: torch.device) -> None:
-        self._share = share
-        self.sparse = is_sparse(features)
-        if self.sparse:
-            csr = sp.csr_array(features)
-            self._operator = SparseOperator(csr, device=device)
-            places = sp.csr_array((np.arange(csr.nnz), csr.indices, csr.indptr), shape=csr.shape)
-            self._transposition = torch.from_numpy(sp.csr_array(places.T).data).to(device)
-        else:
-            self._dense = FeatureMatrix(features, device).dense
-
-    def __call__(self, generator: torch.Generator) -> "torch.Tensor | DroppedFeatures":
-        """A fresh draw, to be multiplied by weights ``(f, d)``."""
-        if not self.sparse:
-            return self._dense * self._mask(self._dense, generator) if self._share else self._dense
-        operator = copy.copy(self._operator)
-        if self._share:
-            mask = self._mask(operator.matrix.values(), generator)
-            operator.matrix = _times(operator.matrix, mask)
-            operator.transposed = _times(operator.transposed, mask[self._transposition])
-        return DroppedFeatures(operator)
-
-    def _mask(self, like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-        kept = torch.empty(like.shape).bernoulli_(1 - self._share, generator=generator)
-        return kept.div_(1 - self._share).to(like.device)
-
-
-class DroppedFeatures:
-    """A sparse operator with the sign of a matrix product."""
-
-    def __init__(self, operator: SparseOperator) -> None:
-        self._operator = operator
-
-    def __matmul__(self, weights: torch.Tensor) -> torch.Tensor:
-        return self._operator(weights)
-
-
-def _times(matrix: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """A CSR tensor with its entries multiplied."""
-    return torch.sparse_csr_tensor(
-        matrix.crow_indices(), matrix.col_indices(), matrix.values() * mask, matrix.shape, check_invariants=False
-    )
-
-
-def unit_rows(features: Features) -> Features:
-    """Divide rows by their length; those of zeros stay."""
-    if sp.issparse(features):
-        lengths = np.sqrt(features.multiply(features).sum(axis=1))
-        scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return sp.csr_array(sp.diags_array(scale) @ features).astype(np.float32)
-    lengths = np.linalg.norm(features, axis=1, keepdims=True)
-    return np.divide(features, lengths, out=np.zeros(features.shape, dtype=np.float32), where=lengths > 0)
