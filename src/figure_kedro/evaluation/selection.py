@@ -60,13 +60,19 @@ def search_space(views: Views, settings: EvaluationSettings) -> Space:
 
 
 def first_trials(space: Space) -> list[dict[str, Any]]:
-    """Where a search begins: all filters and then each alone, with much and with little weight decay."""
+    """Where a search begins, with much and then with little weight decay: all filters, all but the first, each alone.
+
+    The first filter of most banks is the identity; the others have smoother views and often do better without it.
+    """
     gammas = space.get("gamma", [None])
     middle = {"learning_rate": 1e-2, "alpha_learning_rate": 1e-2, "activation": "none", "alpha_ratio": 1.0}
     middle |= {"gamma": gammas[len(gammas) // 3]}
     masks = [name for name in space if name.startswith("mask_")]
-    choices = [dict.fromkeys(masks, 1), *({other: int(other == name) for other in masks} for name in masks)]
-    decays = {"weight_decay": (1e-3, 1e-5), "relative_decay": (1e-2, 1e-6)}
+    choices = [dict.fromkeys(masks, 1)]
+    if masks:
+        choices.append({name: int(name != masks[0]) for name in masks})
+        choices += [{other: int(other == name) for other in masks} for name in masks[1:]]
+    decays = {"weight_decay": (1e-3, 1e-5), "relative_decay": (3e-2, 1e-6)}
     name = next(name for name in decays if name in space)
     return [
         {**{key: middle.get(key) for key in space}, **choice, name: decay}

@@ -13,7 +13,7 @@ class EvaluationSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     solver: Literal["lbfgs", "adam"] = Field("lbfgs", description="lbfgs is quick and deterministic; adam the paper's")
-    trials: int = Field(20, ge=1, description="settings tried on each split; the paper tries 60")
+    trials: int = Field(30, ge=1, description="settings tried on each split; the paper tries 60")
     max_epochs: int | None = Field(None, ge=1, description="of a fit; default 200 for lbfgs, 10,000 for adam")
     masks: bool = Field(True, description="whether filters may be left out")
     gammas: tuple[float, ...] = Field(

@@ -15,7 +15,7 @@ Space = dict[str, list[Any]]
 Report = Callable[[int, float], None]
 """Tells the study a trial's value after a number of steps; it ends the trial there if it is hopeless."""
 
-STARTUP_TRIALS = 8
+STARTUP_TRIALS = 5
 """Trials that always run to their end, so that there is something to compare with."""
 
 KEPT_PERCENT = 75.0
