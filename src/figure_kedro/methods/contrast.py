@@ -46,44 +46,17 @@ class _Contrast(torch.autograd.Function):
     @staticmethod
     def forward(ctx, block, slope, discriminator, weight, workspace):
         n, d = block.shape[0], block.shape[1] // 2
-        factor = weight / (2 * n)
         u = block.reshape(2 * n, d)  # rows: true, corrupted, true, corrupted, ...
         a = float(slope)
-        step = 2 * max(1, CACHE_ENTRIES // (2 * d)) if u.device.type == "cpu" else 2 * n
-        rows = [slice(start, min(start + step, 2 * n)) for start in range(0, 2 * n, step)]
-
         h = workspace.take(u.shape, u) if workspace else torch.empty_like(u)
-        total = u.new_zeros(d)
-        for part in rows:
-            torch.ops.aten.leaky_relu.out(u[part], a, out=h[part])
-            total += _true(h[part]).sum(0)
-        c = torch.sigmoid(total / n)
+        c = torch.sigmoid(_activate(u, a, h) / n)
         wc = discriminator @ c
-        scores = torch.mv(h, wc)
-        pairs = scores.view(n, 2)
-        loss = factor * (F.softplus(-pairs[:, 0]).sum() + F.softplus(pairs[:, 1]).sum())
-
-        d_scores = torch.sigmoid(scores)
-        d_scores.view(n, 2)[:, 0] -= 1
-        d_scores *= factor
+        loss, d_scores = _score(h, wc, weight / (2 * n))
         d_wc = torch.mv(h.t(), d_scores)
         d_discriminator = torch.outer(d_wc, c)
         d_readout = (discriminator.t() @ d_wc) * c * (1 - c) / n  # reaches every true row through the summary
-
-        d_u = h  # h is no longer needed
-        d_slope = u.new_zeros(())
-        negative = u.new_zeros(d)
-        scratch = u.new_empty(min(step, 2 * n), d)
-        for part in rows:
-            work = scratch[: part.stop - part.start]
-            torch.clamp(u[part], max=0, out=work)
-            d_slope += torch.dot(d_scores[part], torch.mv(work, wc))
-            negative += _true(work).sum(0)
-            torch.outer(d_scores[part], wc, out=work)
-            _true(work).add_(d_readout)
-            torch.ops.aten.leaky_relu_backward.grad_input(work, u[part], a, False, grad_input=d_u[part])
-        d_slope += torch.dot(negative, d_readout)
-        ctx.save_for_backward(d_u.view(n, 2 * d), d_slope.view(1), d_discriminator)
+        d_slope = _pull_back(u, a, d_scores, wc, d_readout, d_u=h)  # h is no longer needed
+        ctx.save_for_backward(h.view(n, 2 * d), d_slope, d_discriminator)
         return loss
 
     @staticmethod
@@ -132,7 +105,6 @@ class _CrossContrast(torch.autograd.Function):
     @staticmethod
     def forward(ctx, first, second, first_slope, second_slope, discriminator, workspace):
         n, d = len(first), len(discriminator)
-        factor = 1 / (4 * n)
         views = [block.reshape(2 * n, d) for block in (first, second)]  # rows: true, corrupted, true, corrupted, ...
         slopes = [float(first_slope), float(second_slope)]
         hidden, summaries = [], []
@@ -145,13 +117,10 @@ class _CrossContrast(torch.autograd.Function):
         directions, d_scores, d_directions = [], [], []
         for h, c in zip(hidden, reversed(summaries), strict=True):
             wc = discriminator @ c
-            scores = torch.mv(h, wc)
-            pairs = scores.view(n, 2)
-            loss += factor * (F.softplus(-pairs[:, 0]).sum() + F.softplus(pairs[:, 1]).sum())
+            part, gradient = _score(h, wc, 1 / (4 * n))
+            loss += part
             directions.append(wc)
-            d_scores.append(torch.sigmoid(scores))
-            d_scores[-1].view(n, 2)[:, 0] -= 1
-            d_scores[-1] *= factor
+            d_scores.append(gradient)
             d_directions.append(torch.mv(h.t(), d_scores[-1]))
             d_discriminator += torch.outer(d_directions[-1], c)
 
@@ -179,6 +148,20 @@ def _activate(u: torch.Tensor, slope: float, h: torch.Tensor) -> torch.Tensor:
         torch.ops.aten.leaky_relu.out(u[part], slope, out=h[part])
         total += _true(h[part]).sum(0)
     return total
+
+
+def _score(h: torch.Tensor, direction: torch.Tensor, factor: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """The loss of alternating rows ``(2 n, d)`` by their products with a direction ``(d,)``, and its gradient.
+
+    Returns:
+        ``factor`` times the sum of all cross-entropies, and its gradient with respect to each row's score ``(2 n,)``.
+    """
+    scores = torch.mv(h, direction)
+    true, corrupted = scores.view(-1, 2).unbind(1)
+    loss = factor * (F.softplus(-true).sum() + F.softplus(corrupted).sum())
+    d_scores = torch.sigmoid(scores)
+    d_scores.view(-1, 2)[:, 0] -= 1
+    return loss, d_scores.mul_(factor)
 
 
 def _pull_back(
