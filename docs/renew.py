@@ -13,9 +13,10 @@ import pandas as pd
 import yaml
 
 from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.evaluation.settings import EvaluationSettings
 from figure_kedro.parameters import Parameters
 from figure_kedro.reporting.markdown import to_markdown
-from figure_kedro.reporting.paper import paper_results
+from figure_kedro.reporting.paper import SUPERVISED, paper_cell, paper_results
 
 PROJECT = Path(__file__).resolve().parents[1]
 AS_PUBLISHED = {
@@ -26,20 +27,25 @@ AS_PUBLISHED = {
     "projection.scale": ("none",),
     "projection.dim": (512,),
 }
-METHODS = {
-    "deepwalk": "DeepWalk",
-    "node2vec": "Node2Vec",
-    "dgi": "DGI",
-    "mvgrl": "MVGRL",
-    "grace": "GRACE",
-    "sugrl": "SUGRL",
-    "figure": "FiGURe",
-    "untrained": "FiGURe's encoder, untrained",
-    "propagation": "filtered features alone",
-    "gcn": "GCN (supervised)",
-    "gprgnn": "GPRGNN (supervised)",
-    "h2gcn": "H2GCN (supervised)",
-}
+LINES = [
+    ("DeepWalk", "deepwalk", 512, "none", "as published"),
+    ("Node2Vec", "node2vec", 512, "none", "as published"),
+    ("DGI", "dgi", 512, "none", "as published"),
+    ("MVGRL", "mvgrl", 512, "none", "as published"),
+    ("GRACE", "grace", 512, "none", "as published"),
+    ("SUGRL", "sugrl", 512, "none", "as published"),
+    ("FiGURe", "figure", 512, "none", "as published"),
+    ("FiGURe, best settings", "figure", 512, "none", "best settings"),
+    ("FiGURe 32 with Fourier features", "figure", 32, "fourier", "as published"),
+    ("FiGURe 32 with Fourier features, best settings", "figure", 32, "fourier", "best settings"),
+    ("FiGURe's encoder, untrained", "untrained", 512, "none", "as published"),
+    ("filtered features alone", "propagation", None, "none", "as published"),
+    ("GCN (supervised)", "gcn", None, "none", "as published"),
+    ("GPRGNN (supervised)", "gprgnn", None, "none", "as published"),
+    ("H2GCN (supervised)", "h2gcn", None, "none", "as published"),
+]
+"""Of the first table: title, method, dimension (any if none is given), projection, and which settings."""
+
 NOT_DECISIVE = ("data_folder", "raw_mirror", "representation.training.threads")
 BELOW = 2.0
 """Points below the paper from where on a cell has a remark."""
@@ -62,20 +68,21 @@ def main(folder: Path) -> None:
 
 def overview(rows: pd.DataFrame) -> str:
     """One line a method, one column a data set: what was measured, and in brackets the paper's."""
-    paper = paper_results().query("dim == 512 and projection == 'none' and variant == ''")
-    paper = paper.drop_duplicates(["method", "dataset"]).set_index(["method", "dataset"])["mean"]
-    cells = rows[rows["settings"].str.startswith("as published") & (rows["projection"] == "none")]
-    cells = cells[(cells["dimension"] == 512) | ~cells["method"].isin(["figure", "untrained"])]
-    datasets = sorted(cells["dataset"].unique())
+    out_of_memory = {(cell.dataset, cell.method) for cell in paper_results().itertuples() if pd.isna(cell.mean)}
+    budget = rows["trials"].eq(EvaluationSettings().trials) | rows["method"].isin(SUPERVISED)
     lines = []
-    for method, title in METHODS.items():
+    for title, method, dim, projection, settings in LINES:
+        chosen = rows[budget & (rows["method"] == method) & (rows["projection"] == projection)]
+        chosen = chosen[chosen["settings"].str.contains(settings) & ((chosen["dimension"] == dim) | (dim is None))]
         line = {"method": title}
-        for dataset in datasets:
-            found = cells[(cells["method"] == method) & (cells["dataset"] == dataset)]
+        for dataset in sorted(rows["dataset"].unique()):
+            found = chosen[chosen["dataset"] == dataset]
             measured = "" if found.empty else f"{found['mean'].iloc[0]:.2f}"
-            published = paper.get((method, dataset))
-            if published is not None:
-                measured += f" ({'OOM' if pd.isna(published) else f'{published:.2f}'})"
+            paper = paper_cell(dataset, method, dim or 512, projection)
+            if paper is not None:
+                measured += f" ({paper[0]:.2f})"
+            elif (dataset, method) in out_of_memory:
+                measured += " (OOM)"
             line[dataset] = measured.strip()
         lines.append(line)
     return to_markdown(pd.DataFrame(lines))
@@ -121,12 +128,9 @@ def row(summary: dict[str, Any]) -> dict[str, Any]:
 
 def kind(settings: dict[str, Any], defaults: dict[str, Any]) -> str:
     """Which of the two rows this is, or neither; where the data set's file changes nothing it is both."""
-    published = all(settings[name] in values for name, values in AS_PUBLISHED.items())
-    best = all(
-        settings[name] == defaults[name]
-        for name in defaults
-        if name.startswith(("features.", "filters.", "projection."))
-    )
+    groups = ("features.", "filters.") + ("projection.",) * (settings["projection.map"] != "identity")
+    published = all(settings[name] in values for name, values in AS_PUBLISHED.items() if name.startswith(groups))
+    best = all(settings[name] == defaults[name] for name in defaults if name.startswith(groups))
     names = ["as published"] * published + ["best settings"] * best
     return ", ".join(names) or "other settings"
 
@@ -160,6 +164,7 @@ def command(dataset: str, settings: dict[str, Any], defaults: dict[str, Any]) ->
         if name not in (*NOT_DECISIVE, "dataset")
         and (plain if name in chosen else defaults).get(name, value) != value
         and not (supervised and name.startswith("representation."))
+        and not (settings["projection.map"] == "identity" and name.startswith("projection."))
     }
     return "kedro run --params " + ",".join([f"dataset={dataset}", *(f"{k}={v}" for k, v in changes.items())])
 
