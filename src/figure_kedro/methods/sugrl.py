@@ -22,8 +22,9 @@ class Sugrl(Method):
     r"""From "Simple Unsupervised Graph Representation Learning" (Mo et al., 2022).
 
     The anchors :math:`H = \mathrm{MLP}(X)` do not see the graph; :math:`H^+ = A_n H`, a graph convolution with the
-    same weights, does and is the embedding. :func:`multiplet_loss` draws an anchor to :math:`H^+` and to the mean of a
-    few neighbours' anchors, and keeps it from the anchors of other nodes.
+    same weights, does and is the embedding, its rows divided by their length as the authors do. :func:`multiplet_loss`
+    draws an anchor to :math:`H^+` and to the mean of a few neighbours' anchors, and keeps it from the anchors of other
+    nodes.
 
     The margins are distances, so the scale of the features matters: rows of :math:`X` are divided by their length
     first, as the authors divide by the sum of their entries. Rows of zeros stay so.
@@ -51,7 +52,7 @@ class Sugrl(Method):
     def embed(self, model: "SugrlModel", graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
         device = model.biases[0].device
         operator = SparseOperator(matrix, symmetric=True, device=device)  # nothing is transposed without gradients
-        yield operator(model(FeatureMatrix(unit_rows(graph.features), device))).cpu().numpy()
+        yield F.normalize(operator(model(FeatureMatrix(unit_rows(graph.features), device)))).cpu().numpy()
 
 
 class SugrlModel(nn.Module):
