@@ -101,8 +101,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         Args:
             views: ``K`` arrays or tensors ``(n, D)``; float32 is used as it is, on the device where it lies.
             y: Integer labels ``(n,)``.
-            validation: Views ``(m, D)`` and labels ``(m,)`` that choose the epoch for ``adam``; ``lbfgs`` has no use
-                for them.
+            validation: Views ``(m, D)`` and labels ``(m,)`` that choose the epoch or iteration that is kept.
             watch: Handed this classifier from time to time, fitted as far as it has come; what it raises ends the fit.
         """
         self._check_settings()
@@ -130,14 +129,16 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
             watch(self)
 
         seen = None if watch is None else show
+        checked = None if validation is None else self._as_validation(*validation, kept)
         if self.solver == "lbfgs":
             ratio = self.alpha_learning_rate / self.learning_rate
             limit = 200 if self.max_epochs is None else self.max_epochs
-            solution = solve_lbfgs(objective, self.alpha_init, self.activation, ratio, limit, self.random_state, seen)
+            solution = solve_lbfgs(
+                objective, self.alpha_init, self.activation, ratio, limit, self.random_state, checked, seen
+            )
         else:
             rates = (self.learning_rate, self.alpha_learning_rate)
             limit = 10_000 if self.max_epochs is None else self.max_epochs
-            checked = None if validation is None else self._as_validation(*validation, kept)
             solution = solve_adam(
                 objective,
                 self.alpha_init,

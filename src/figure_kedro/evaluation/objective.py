@@ -68,14 +68,19 @@ class Objective:
     def combined(self, a: torch.Tensor) -> "Objective":
         """The same for fixed coefficients: one view, which is the combination, with the coefficient 1."""
         single = copy.copy(self)
-        combined = torch.zeros_like(self.views[0])
-        for coefficient, view in zip(a.tolist(), self.views, strict=True):
-            combined.add_(view, alpha=coefficient)
-        single.views, single.means = [combined], (a @ self.means)[None]
+        single.views, single.means = [combine(self.views, a)], (a @ self.means)[None]
         return single
 
     def covariance(self, a: torch.Tensor) -> torch.Tensor:
         """Covariance ``(D, D)`` of the rows of the combination ``Z`` for these coefficients."""
-        combined = self.combined(a).views[0]
+        combined = combine(self.views, a)
         combined -= combined.mean(dim=0)
         return combined.T @ combined / len(combined)
+
+
+def combine(views: Sequence[torch.Tensor], a: torch.Tensor) -> torch.Tensor:
+    """The combination ``(n, D)`` of views ``(n, D)`` with coefficients ``(K,)``."""
+    combined = torch.zeros_like(views[0])
+    for coefficient, view in zip(a.tolist(), views, strict=True):
+        combined.add_(view, alpha=coefficient)
+    return combined

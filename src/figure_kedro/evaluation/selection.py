@@ -1,5 +1,6 @@
 """Settings chosen on validation, and the test labels read once after that."""
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,19 +116,18 @@ def evaluate_split(
         projected = views.projected(trial.get("gamma"))
         classifier = _classifier(trial, len(views), settings)
         rows = _rows(projected, train, classifier.masks)
-        held_out = None
-        if settings.solver == "adam":
-            held_out = _rows(projected, val, classifier.masks), visible[val]
-        else:
+        held_out = _rows(projected, val, classifier.masks)
+        if settings.solver == "lbfgs":
             classifier.set_params(weight_decay=trial["relative_decay"] * _start_variance(rows, classifier))
-        if report is None:
-            return classifier.fit(rows, visible[train], validation=held_out), projected
-        seen = _rows(projected, val, classifier.masks)
+        steps = itertools.count(1)
 
         def watch(unfinished: AlphaClassifier) -> None:
-            report(unfinished.n_iter_, on_validation(unfinished, seen))
+            report(next(steps), on_validation(unfinished, held_out))
 
-        return classifier.fit(rows, visible[train], validation=held_out, watch=watch), projected
+        classifier.fit(
+            rows, visible[train], validation=(held_out, visible[val]), watch=None if report is None else watch
+        )
+        return classifier, projected
 
     def on_validation(classifier: AlphaClassifier, rows: list[torch.Tensor | None]) -> float:
         probabilities = classifier.predict_proba(rows)

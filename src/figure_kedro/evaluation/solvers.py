@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from figure_kedro.errors import UserError
-from figure_kedro.evaluation.objective import Objective
+from figure_kedro.evaluation.objective import Objective, combine
 
 TOLERANCE = 1e-7
 """L-BFGS stops when the objective falls by less than this in an iteration: what float32 products can resolve."""
@@ -25,6 +25,15 @@ class Solution:
     bias: torch.Tensor
     iterations: int
 
+
+LBFGS_PATIENCE = 50
+"""Iterations without a better validation accuracy after which L-BFGS ends."""
+
+EVERY = 5
+"""Every so many iterations L-BFGS looks at validation, and after each of the first ones."""
+
+Validation = tuple[list[torch.Tensor], torch.Tensor]
+"""Views ``(m, D)`` and targets ``(m,)``."""
 
 Watch = Callable[[Solution], None]
 """Sees how far a solver has come; what it raises ends the fit."""
@@ -54,6 +63,7 @@ def solve_lbfgs(
     alpha_scale: float,
     max_iterations: int,
     seed: int,
+    validation: Validation | None = None,
     watch: Watch | None = None,
 ) -> Solution:
     r"""Minimise over all variables at once with L-BFGS, the coefficients' norm held at its start.
@@ -70,7 +80,10 @@ def solve_lbfgs(
     one small Cholesky factor and saves most of the iterations, because embeddings and random features are strongly
     correlated. ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at
     its start, above 1 counts as 1, because a longer first step would throw views out before the weights are of use.
-    ``watch`` sees the solution after 25, 50, 100, ... iterations.
+
+    With ``validation`` the iterate with the highest accuracy there is kept, the first of equals, and the search ends
+    after :data:`LBFGS_PATIENCE` iterations without a better one; without it, the minimum. ``watch`` sees what would be
+    returned after 25, 50, 100, ... iterations.
     """
     if alpha_scale == 0 and len(objective.views) > 1:  # one view, the combination, is all that is needed
         fixed = activate(torch.full((len(objective.views),), alpha_init), activation).to(objective.means)
@@ -80,7 +93,9 @@ def solve_lbfgs(
 
         single = objective.combined(fixed)
         inner = None if watch is None else lambda solution: watch(outer(solution))
-        return outer(solve_lbfgs(single, 1.0, "none", 0.0, max_iterations, seed, inner))
+        if validation is not None:
+            validation = [combine(validation[0], fixed)], validation[1]
+        return outer(solve_lbfgs(single, 1.0, "none", 0.0, max_iterations, seed, validation, inner))
     like = objective.means
     (k, d), c = like.shape, objective.onehot.shape[1]
     alpha_scale = min(alpha_scale, 1.0)
@@ -119,12 +134,20 @@ def solve_lbfgs(
         a = coefficients(alpha)[0].to(like)
         return Solution(a, weights, bias - weights @ (a @ objective.means), iterations)
 
-    done = itertools.count(1)
+    done, best, best_score = itertools.count(1), None, -np.inf
 
     def after_iteration(x: np.ndarray) -> None:
+        nonlocal best, best_score
         iteration = next(done)
+        if validation is not None and (iteration <= EVERY or iteration % EVERY == 0):
+            current = solution(x, iteration)
+            score = _accuracy(current.coefficients, current.weights, current.bias, *validation)
+            if score > best_score:
+                best, best_score = current, score
+            elif iteration - best.iterations >= LBFGS_PATIENCE:
+                raise StopIteration
         if watch is not None and is_watched(iteration, 25):
-            watch(solution(x, iteration))
+            watch(best or solution(x, iteration))
 
     options = {"maxiter": max_iterations, "ftol": TOLERANCE, "gtol": TOLERANCE}
     # SciPy's own vectors are short: threads of its BLAS would only spin and keep the cores from the products above.
@@ -132,7 +155,7 @@ def solve_lbfgs(
         found = minimize(
             evaluate, first.double().numpy(), jac=True, method="L-BFGS-B", options=options, callback=after_iteration
         )
-    return solution(found.x, found.nit)
+    return best or solution(found.x, found.nit)
 
 
 def solve_adam(
@@ -142,7 +165,7 @@ def solve_adam(
     learning_rates: tuple[float, float],
     max_epochs: int,
     seed: int,
-    validation: tuple[list[torch.Tensor], torch.Tensor] | None,
+    validation: Validation | None,
     patience: int | None,
     watch: Watch | None = None,
 ) -> Solution:
