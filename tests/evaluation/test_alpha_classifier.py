@@ -133,6 +133,29 @@ def test_both_solvers_reach_similar_validation_accuracy(activation):
     assert reached["adam"] == pytest.approx(reached["lbfgs"], abs=0.04)
 
 
+@pytest.mark.parametrize("alpha_rate", [0.0, 0.01])
+def test_lbfgs_keeps_an_iterate_that_does_at_least_as_well_on_validation_as_the_minimum(alpha_rate):
+    better = 0
+    for seed in range(5):
+        views, y = make(noise=3.0, seed=seed)
+        train, val = slice(0, 60), slice(60, None)
+        validation = (rows(views, val), y[val])
+        classifier = AlphaClassifier(weight_decay=1e-8, alpha_learning_rate=alpha_rate)
+        minimum = classifier.fit(rows(views, train), y[train]).score(*validation)
+        kept = classifier.fit(rows(views, train), y[train], validation).score(*validation)
+        assert kept >= minimum
+        better += kept > minimum
+    assert better > 0, "overfitting without weight decay should leave something to gain"
+
+
+def test_lbfgs_ends_when_validation_no_longer_improves():
+    views, y = make(noise=3.0)
+    seen = []
+    fitted = AlphaClassifier(weight_decay=0.0, max_epochs=500)
+    fitted.fit(views, y, (views, np.zeros_like(y)), watch=lambda classifier: seen.append(classifier.n_iter_))
+    assert len(seen) <= 3  # after 25, 50 and 100 iterations; what was right by chance early on is never beaten
+
+
 def test_adam_keeps_the_epoch_with_the_best_validation_accuracy():
     views, y = make(noise=3.0)
     train, val = slice(0, 60), slice(60, None)

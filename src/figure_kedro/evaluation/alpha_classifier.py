@@ -29,7 +29,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
     ``"lbfgs"`` is quick and deterministic and minimises under :math:`\lVert a \rVert = \lVert a_{start} \rVert`, since
     otherwise a growing :math:`a` would undo the weight decay
     (:func:`~figure_kedro.evaluation.solvers.solve_lbfgs`). ``"adam"`` is the paper's: a free :math:`\alpha`, up to
-    10,000 epochs, the best one on validation.
+    10,000 epochs. Where validation is given, both keep the epoch or iteration that does best on it.
 
     Defined results for odd input: constant views give the class frequencies of training for every node; a class that
     is missing from training is never predicted, so its nodes are scored as wrong; without weight decay separable
