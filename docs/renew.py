@@ -126,11 +126,19 @@ def row(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def decisive_groups(settings: dict[str, Any]) -> tuple[str, ...]:
+    """A supervised network has a graph of its own and no map; the identity has no settings."""
+    if settings["evaluation.supervised"] != "none":
+        return ("features.",)
+    return ("features.", "filters.", "representation.") + ("projection.",) * (settings["projection.map"] != "identity")
+
+
 def kind(settings: dict[str, Any], defaults: dict[str, Any]) -> str:
     """Which of the two rows this is, or neither; where the data set's file changes nothing it is both."""
-    groups = ("features.", "filters.") + ("projection.",) * (settings["projection.map"] != "identity")
+    groups = decisive_groups(settings)
     published = all(settings[name] in values for name, values in AS_PUBLISHED.items() if name.startswith(groups))
-    best = all(settings[name] == defaults[name] for name in defaults if name.startswith(groups))
+    compared = [name for name in defaults if name.startswith(groups) and not name.startswith("representation.")]
+    best = all(settings[name] == defaults[name] for name in compared)
     names = ["as published"] * published + ["best settings"] * best
     return ", ".join(names) or "other settings"
 
@@ -158,13 +166,13 @@ def command(dataset: str, settings: dict[str, Any], defaults: dict[str, Any]) ->
     )
     plain = dict(flatten(loader.parameters.model_dump(mode="json")))
     chosen = (*always, "representation.dim", "projection.map")
+    groups = ("source.", "evaluation.", *always, "projection.map", *decisive_groups(settings))
     changes = {
         name: value
         for name, value in settings.items()
-        if name not in (*NOT_DECISIVE, "dataset")
+        if name.startswith(groups)
+        and name not in NOT_DECISIVE
         and (plain if name in chosen else defaults).get(name, value) != value
-        and not (supervised and name.startswith("representation."))
-        and not (settings["projection.map"] == "identity" and name.startswith("projection."))
     }
     return "kedro run --params " + ",".join([f"dataset={dataset}", *(f"{k}={v}" for k, v in changes.items())])
 
