@@ -78,6 +78,7 @@ class ProjectHooks:
         reports = _reports(pipeline, catalog)
         if "summary" in reports:
             folders = {"artefacts": str(reports["summary"].parent)}
+            # the end of a run is for people: a table on the console that the progress bars use, not a line of the log
             rich.get_console().print(summary_panel(catalog.load("summary"), folders, _mlflow_command()))
             return
         for name, path in reports.items():

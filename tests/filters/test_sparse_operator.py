@@ -19,7 +19,7 @@ def matrices(draw, symmetric):
     return sp.csr_array((dense + dense.T if symmetric else dense).astype(np.float32))
 
 
-def check(operator, dense, columns):
+def assert_multiplies_like(operator, dense, columns):
     block = torch.randn(dense.shape[1], columns, generator=torch.Generator().manual_seed(0)).requires_grad_()
     weights = torch.randn(dense.shape[0], columns, generator=torch.Generator().manual_seed(1))
     ours, theirs = operator(block), dense @ block
@@ -33,13 +33,13 @@ def check(operator, dense, columns):
 def test_product_and_gradient_of_a_symmetric_matrix_equal_dense_ones(matrix, columns):
     operator = SparseOperator(matrix, symmetric=True)
     assert operator.transposed is operator.matrix
-    check(operator, torch.from_numpy(matrix.toarray()), columns)
+    assert_multiplies_like(operator, torch.from_numpy(matrix.toarray()), columns)
 
 
 @settings(max_examples=40, deadline=None)
 @given(matrix=matrices(symmetric=False), columns=st.integers(1, 5))
 def test_product_and_gradient_of_any_matrix_equal_dense_ones(matrix, columns):
-    check(SparseOperator(matrix), torch.from_numpy(matrix.toarray()), columns)
+    assert_multiplies_like(SparseOperator(matrix), torch.from_numpy(matrix.toarray()), columns)
 
 
 @pytest.mark.parametrize("shape", [(4, 9), (9, 4)])
@@ -47,7 +47,7 @@ def test_product_and_gradient_of_a_rectangular_matrix_equal_dense_ones(shape):
     matrix = sp.csr_array(sp.random_array(shape, density=0.3, dtype=np.float32, rng=np.random.default_rng(0)))
     operator = SparseOperator(matrix)
     assert operator.shape == shape
-    check(operator, torch.from_numpy(matrix.toarray()), 3)
+    assert_multiplies_like(operator, torch.from_numpy(matrix.toarray()), 3)
 
 
 def test_double_precision_block_is_multiplied_in_double_precision():
