@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figure_kedro.errors import UserError
+from figure_kedro.methods.settings import RepresentationSettings
 from figure_kedro.parameters import check_parameters
 
 CSBM = {"kind": "csbm", "nodes": 100}
@@ -204,4 +205,11 @@ def test_unknown_setting_of_any_group_is_named_in_full(path):
 def test_a_mistake_in_a_method_or_its_search_is_one_line(change, line):
     with pytest.raises(UserError, match=line) as error:
         check(**change)
+    assert "\n" not in str(error.value)
+
+
+def test_a_value_out_of_range_in_a_search_space_is_one_line():
+    settings = RepresentationSettings(tuning={"space": {"grace.temperature": [0.0]}})
+    with pytest.raises(UserError, match=r"grace\.temperature cannot be 0\.0") as error:
+        settings.changed({"grace.temperature": 0.0})
     assert "\n" not in str(error.value)

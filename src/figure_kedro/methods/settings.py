@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from figure_kedro.errors import UserError
 from figure_kedro.training.settings import TrainingSettings
 from figure_kedro.tuning.settings import TuningSettings
 
@@ -146,7 +147,11 @@ class RepresentationSettings(BaseModel):
         return value
 
     def changed(self, values: Mapping[str, Any]) -> "RepresentationSettings":
-        """The same settings with other values at some paths, checked."""
+        """The same settings with other values at some paths, checked.
+
+        Raises:
+            UserError: For a value out of its range.
+        """
         settings = self.model_dump()
         for path, value in values.items():
             *groups, name = path.split(".")
@@ -154,4 +159,9 @@ class RepresentationSettings(BaseModel):
             for part in groups:
                 group = group[part]
             group[name] = value
-        return RepresentationSettings(**settings)
+        try:
+            return RepresentationSettings(**settings)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            path = ".".join(map(str, first["loc"]))
+            raise UserError(f"representation.tuning.space: {path} cannot be {first['input']}: {first['msg']}") from None
