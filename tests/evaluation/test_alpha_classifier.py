@@ -62,6 +62,29 @@ def test_lbfgs_ends_at_a_minimum_of_the_constrained_objective(activation):
     assert np.linalg.norm(fitted.alpha_) == pytest.approx(start * np.sqrt(3), rel=1e-5)
 
 
+def test_damping_leaves_the_minimum_where_it_is():
+    (view, *_), y = make(noise=2.0)
+    plain, damped = (AlphaClassifier(weight_decay=0.01, damping=damping).fit([view], y) for damping in (0.0, 1.0))
+    np.testing.assert_allclose(damped.coef_, plain.coef_, atol=2e-3)
+    np.testing.assert_allclose(damped.intercept_, plain.intercept_, atol=2e-3)
+
+
+def test_damping_learns_directions_of_large_variance_first():
+    """Two columns tell the classes apart equally well, the second at a hundredth of the scale."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    view = ((2 * y - 1)[:, None] + rng.normal(size=(400, 2))) * [1.0, 0.01]
+
+    def reliance(damping: float) -> float:
+        """How much of the score comes from the small column, in units of its standard deviation."""
+        coefficients = AlphaClassifier(weight_decay=0.0, damping=damping, max_epochs=3).fit([view], y).coef_
+        large, small = np.abs(coefficients[1] - coefficients[0]) * view.std(axis=0)
+        return small / large
+
+    assert reliance(0.0) > 0.5
+    assert reliance(1.0) < 0.1
+
+
 @pytest.mark.parametrize("classes", [2, 4])
 def test_one_view_is_sklearns_logistic_regression(classes):
     views, y = make(classes, signs=(1.0,), noise=2.0)

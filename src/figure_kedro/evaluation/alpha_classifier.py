@@ -46,6 +46,8 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         alpha_learning_rate: Adam's, for :math:`\alpha`. For ``lbfgs`` its ratio to ``learning_rate``, at most 1,
             scales the steps in :math:`\alpha` against those in the weights: it changes the way to the minimum, a ratio
             below about 0.01 leaves :math:`\alpha` near its start, and 0 keeps it there.
+        damping: Of ``lbfgs``: 0 goes to the minimum in few iterations, 1 learns directions of large variance first,
+            which pays where validation ends the fit before the minimum.
         max_epochs: Upper limit of iterations; ``None`` is 200 for ``lbfgs`` and 10,000 for ``adam``.
         patience: ``adam`` stops after so many epochs without a better validation accuracy; ``None`` never does.
         random_state: Seed of the initial weights.
@@ -74,6 +76,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         solver: Literal["lbfgs", "adam"] = "lbfgs",
         learning_rate: float = 0.01,
         alpha_learning_rate: float = 0.01,
+        damping: float = 0.0,
         max_epochs: int | None = None,
         patience: int | None = 500,
         random_state: int = 0,
@@ -85,6 +88,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         self.solver = solver
         self.learning_rate = learning_rate
         self.alpha_learning_rate = alpha_learning_rate
+        self.damping = damping
         self.max_epochs = max_epochs
         self.patience = patience
         self.random_state = random_state
@@ -134,7 +138,15 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
             ratio = self.alpha_learning_rate / self.learning_rate
             limit = 200 if self.max_epochs is None else self.max_epochs
             solution = solve_lbfgs(
-                objective, self.alpha_init, self.activation, ratio, limit, self.random_state, checked, seen
+                objective,
+                self.alpha_init,
+                self.activation,
+                ratio,
+                limit,
+                self.random_state,
+                checked,
+                seen,
+                self.damping,
             )
         else:
             rates = (self.learning_rate, self.alpha_learning_rate)
@@ -177,8 +189,8 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
                 raise UserError(f"{name} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}")
         if self.activation == "none" and self.alpha_init == 0:
             raise UserError("alpha_init is 0, from where no view can be learnt; start at 0.1 or use activation 'exp'")
-        if self.weight_decay < 0 or self.learning_rate <= 0 or self.alpha_learning_rate < 0:
-            raise UserError("weight_decay and the learning rates must not be negative, learning_rate not 0")
+        if min(self.weight_decay, self.alpha_learning_rate, self.damping) < 0 or self.learning_rate <= 0:
+            raise UserError("weight_decay, damping and learning rates must not be negative, learning_rate not 0")
 
     def _kept(self, count: int) -> np.ndarray:
         """Indices of the views that are not masked out."""

@@ -19,6 +19,8 @@ LEARNING_RATES = [1e-5, 1e-4, 1e-3, 1.5e-3, 1e-2, 1.5e-2, 1e-1, 0.5, 1.0, 2.0]
 WEIGHT_DECAYS = [0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 0.5, 1.0, 3.0]
 RELATIVE_DECAYS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0]
 """For ``lbfgs``: weight decay in units of the variance of the combined views, so that their scale does not matter."""
+DAMPINGS = [0.0, 1.0]
+"""For ``lbfgs``: whether it goes straight to the minimum, or learns smooth classifiers first and ends sooner."""
 ALPHA_RATIOS = [0.0, 1.0]
 """For ``lbfgs``: whether the coefficients move or stay equal. It stands for the two learning rates."""
 
@@ -49,7 +51,7 @@ def search_space(views: Views, settings: EvaluationSettings) -> Space:
         space: Space = {"weight_decay": WEIGHT_DECAYS, "learning_rate": LEARNING_RATES}
         space |= {"alpha_learning_rate": LEARNING_RATES} if several else {}
     else:
-        space = {"relative_decay": RELATIVE_DECAYS}
+        space = {"relative_decay": RELATIVE_DECAYS, "damping": DAMPINGS}
         space |= {"alpha_ratio": ALPHA_RATIOS} if several else {}
     if several:
         space["activation"] = ["none", "exp"]
@@ -73,12 +75,12 @@ def first_trials(space: Space) -> list[dict[str, Any]]:
     if masks:
         choices.append({name: int(name != masks[0]) for name in masks})
         choices += [{other: int(other == name) for other in masks} for name in masks[1:]]
-    decays = {"weight_decay": (1e-3, 1e-5), "relative_decay": (3e-2, 1e-6)}
-    name = next(name for name in decays if name in space)
+    if "relative_decay" in space:
+        decays = [{"relative_decay": 3e-2, "damping": 1.0}, {"relative_decay": 1e-6, "damping": 0.0}]
+    else:
+        decays = [{"weight_decay": 1e-3}, {"weight_decay": 1e-5}]
     return [
-        {**{key: middle.get(key) for key in space}, **choice, name: decay}
-        for decay in decays[name]
-        for choice in choices
+        {**{key: middle.get(key) for key in space}, **choice, **decay} for decay in decays for choice in choices
     ]
 
 
@@ -172,6 +174,7 @@ def _classifier(trial: dict[str, Any], count: int, settings: EvaluationSettings)
         solver=settings.solver,
         learning_rate=learning_rate,
         alpha_learning_rate=trial.get("alpha_learning_rate", trial.get("alpha_ratio", 1.0) * learning_rate),
+        damping=trial.get("damping", 0.0),
         max_epochs=settings.max_epochs,
         random_state=settings.seed,
     )

@@ -26,7 +26,7 @@ class Solution:
     iterations: int
 
 
-LBFGS_PATIENCE = 50
+LBFGS_PATIENCE = 25
 """Iterations without a better validation accuracy after which L-BFGS ends."""
 
 EVERY = 5
@@ -65,6 +65,7 @@ def solve_lbfgs(
     seed: int,
     validation: Validation | None = None,
     watch: Watch | None = None,
+    damping: float = 0.0,
 ) -> Solution:
     r"""Minimise over all variables at once with L-BFGS, the coefficients' norm held at its start.
 
@@ -75,10 +76,12 @@ def solve_lbfgs(
 
     with the activation :math:`g`. For a single view this is an ordinary, convex logistic regression.
 
-    The weights are searched as :math:`W = V L^{-1}` with :math:`L L^T = \Sigma / 4 + \lambda I` and :math:`\Sigma` the
-    covariance of the combination at the start, an upper estimate of the Hessian of every class. That takes
-    one small Cholesky factor and saves most of the iterations, because embeddings and random features are strongly
-    correlated. ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at
+    The weights are searched as :math:`W = V L^{-1}` with :math:`L L^T = \Sigma / 4 + (\lambda + \delta s) I`,
+    :math:`\Sigma` the covariance of the combination at the start, an upper estimate of the Hessian of every class, and
+    :math:`s` the mean of the diagonal of :math:`\Sigma / 4`. That takes one small Cholesky factor. Without damping
+    :math:`\delta` it saves most of the iterations to the minimum, because embeddings and random features are strongly
+    correlated; with :math:`\delta = 1` directions of large variance are learnt first, as by gradient descent, so that
+    the iterates before the minimum are smoother classifiers. ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at
     its start, above 1 counts as 1, because a longer first step would throw views out before the weights are of use.
 
     With ``validation`` the iterate with the highest accuracy there is kept, the first of equals, and the search ends
@@ -95,7 +98,7 @@ def solve_lbfgs(
         inner = None if watch is None else lambda solution: watch(outer(solution))
         if validation is not None:
             validation = [combine(validation[0], fixed)], validation[1]
-        return outer(solve_lbfgs(single, 1.0, "none", 0.0, max_iterations, seed, validation, inner))
+        return outer(solve_lbfgs(single, 1.0, "none", 0.0, max_iterations, seed, validation, inner, damping))
     like = objective.means
     (k, d), c = like.shape, objective.onehot.shape[1]
     alpha_scale = min(alpha_scale, 1.0)
@@ -103,7 +106,7 @@ def solve_lbfgs(
     radius = activate(start, activation).norm()
     # The search moves alpha in units of its start, so that alpha_scale means the same for every alpha_init.
     unit = 1.0 if activation == "exp" else abs(alpha_init)
-    inverse = _inverse_factor(objective, activate(start, activation).to(like))
+    inverse = _inverse_factor(objective, activate(start, activation).to(like), damping)
 
     def unpack(x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         x = torch.from_numpy(x)
@@ -228,15 +231,15 @@ def _accuracy(
     return (combined_logits(views, a, weights, bias).argmax(dim=1) == targets).double().mean().item()
 
 
-def _inverse_factor(objective: Objective, a: torch.Tensor) -> torch.Tensor:
-    """Inverse of the Cholesky factor of the estimated Hessian, with as little added as makes it one.
+def _inverse_factor(objective: Objective, a: torch.Tensor, damping: float) -> torch.Tensor:
+    """Inverse of the Cholesky factor of the estimated Hessian, damped, with at least as much added as makes it one.
 
     Deviations that are tiny against the mean are rounding, so the mean sets a floor; views that are all zero without
     weight decay have no curvature and are searched as they are.
     """
     hessian = objective.covariance(a).double() / 4
     spread, level = hessian.diagonal().mean().item(), (a @ objective.means).square().mean().item()
-    ridge = objective.weight_decay + 1e-6 * spread + 1e-8 * level or 1.0
+    ridge = objective.weight_decay + max(damping, 1e-6) * spread + 1e-8 * level or 1.0
     identity = torch.eye(len(hessian), dtype=hessian.dtype, device=hessian.device)
     while True:
         factor, failed = torch.linalg.cholesky_ex(hessian + ridge * identity)
