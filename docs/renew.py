@@ -1,7 +1,8 @@
-"""Write docs/results.md from the summaries of runs: ``python docs/renew.py [data folder]``.
+"""Take up the summaries of runs and write docs/results.md: ``python docs/renew.py [data folder]``.
 
-Every number on the page comes out of a ``summary.json``; every row says which command makes it again. What was tried
-where a number stays below the paper's stands in ``docs/remarks.yml``.
+Every number on the page comes out of a ``summary.json``; every row says which command makes it again. The summaries
+themselves are kept in ``docs/results.jsonl``, a line each, so that a single row can be renewed: a run with the same
+command replaces the old one. What was tried where a number stays below the paper's stands in ``docs/remarks.yml``.
 """
 
 import json
@@ -19,6 +20,8 @@ from figure_kedro.reporting.markdown import to_markdown
 from figure_kedro.reporting.paper import SUPERVISED, paper_cell, paper_results
 
 PROJECT = Path(__file__).resolve().parents[1]
+RECORD = PROJECT / "docs" / "results.jsonl"
+PAGE = PROJECT / "docs" / "results.md"
 AS_PUBLISHED = {
     "features.structural": ("auto", "none"),
     "filters.self_loops": (True,),
@@ -52,18 +55,34 @@ BELOW = 2.0
 
 
 def main(folder: Path) -> None:
+    new = [json.loads(path.read_text()) for path in sorted(folder.glob("08_reporting/*/*/summary.json"))]
+    kept = merged(recorded() + [summary for summary in new if summary["test_mean"] is not None])
+    RECORD.write_text("".join(json.dumps(summary) + "\n" for summary in kept))
+    PAGE.write_text(page(kept))
+
+
+def recorded() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in RECORD.read_text().splitlines()] if RECORD.exists() else []
+
+
+def merged(summaries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One summary for each command, the last one, in the order of the commands."""
+    by_command = {row(summary)["command"]: summary for summary in summaries}
+    return [by_command[name] for name in sorted(by_command)]
+
+
+def page(summaries: list[dict[str, Any]]) -> str:
     remarks = yaml.safe_load((PROJECT / "docs" / "remarks.yml").read_text())
-    summaries = [json.loads(path.read_text()) for path in sorted(folder.glob("08_reporting/*/*/summary.json"))]
-    rows = pd.DataFrame([row(summary) for summary in summaries if summary["test_mean"] is not None])
+    rows = pd.DataFrame([row(summary) for summary in summaries])
     parts = [f"# What was measured\n\n{remarks['head']}"]
     parts.append(f"## All methods at 512 dimensions, as published\n\n{remarks['methods']}\n{overview(rows)}\n")
     parts.append(f"## Cells {BELOW:g} points or more below the paper's\n\n{shortfalls(rows, remarks['below'])}\n")
     order = ["dimension", "projection", "method", "settings"]
     for dataset, table in rows.groupby("dataset"):
-        table = table.sort_values(order, ascending=[False, True, True, True])
+        table = table.sort_values(order, ascending=[False, True, True, True], kind="stable")
         table = table.drop(columns=["dataset", "mean", "paper_mean"])
         parts.append(f"## {dataset}\n\n{to_markdown(table)}\n")
-    (PROJECT / "docs" / "results.md").write_text("\n".join(parts))
+    return "\n".join(parts)
 
 
 def overview(rows: pd.DataFrame) -> str:

@@ -79,9 +79,7 @@ def first_trials(space: Space) -> list[dict[str, Any]]:
         decays = [{"relative_decay": 3e-2, "damping": 1.0}, {"relative_decay": 1e-6, "damping": 0.0}]
     else:
         decays = [{"weight_decay": 1e-3}, {"weight_decay": 1e-5}]
-    return [
-        {**{key: middle.get(key) for key in space}, **choice, **decay} for decay in decays for choice in choices
-    ]
+    return [{**{key: middle.get(key) for key in space}, **choice, **decay} for decay in decays for choice in choices]
 
 
 def evaluate_split(

@@ -81,8 +81,10 @@ def solve_lbfgs(
     :math:`s` the mean of the diagonal of :math:`\Sigma / 4`. That takes one small Cholesky factor. Without damping
     :math:`\delta` it saves most of the iterations to the minimum, because embeddings and random features are strongly
     correlated; with :math:`\delta = 1` directions of large variance are learnt first, as by gradient descent, so that
-    the iterates before the minimum are smoother classifiers. ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at
-    its start, above 1 counts as 1, because a longer first step would throw views out before the weights are of use.
+    the iterates before the minimum are smoother classifiers.
+
+    ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at its start,
+    above 1 counts as 1, because a longer first step would throw views out before the weights are of use.
 
     With ``validation`` the iterate with the highest accuracy there is kept, the first of equals, and the search ends
     after :data:`LBFGS_PATIENCE` iterations without a better one; without it, the minimum. ``watch`` sees what would be
