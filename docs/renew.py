@@ -133,7 +133,8 @@ def shortfalls(rows: pd.DataFrame, remarks: dict[str, Any]) -> str:
         if cell["projection"] != "none":
             name += f", {cell['projection']}"
         tried = remarks.get(cell["method"], {}).get(cell["dataset"], remarks.get(cell["method"], {}).get("all", ""))
-        lines.append(f"- {name}, {cell['settings']}: {cell['test']} against {cell['paper']}. {tried}".rstrip())
+        name += f", {cell['settings']}, {cell['trials']} trials"
+        lines.append(f"- {name}: {cell['test']} against {cell['paper']}. {tried}".rstrip())
     return "\n".join(lines)
 
 
