@@ -172,12 +172,19 @@ def decisive_groups(settings: dict[str, Any]) -> tuple[str, ...]:
 
 
 def kind(settings: dict[str, Any], defaults: dict[str, Any]) -> str:
-    """Which of the two rows this is, or neither; where the data set's file changes nothing it is both."""
+    """Which of the two rows this is, or neither; where the data set's file changes nothing it is both.
+
+    In both the method and the splits are those of the configuration, so that no two rows of one budget claim a cell.
+    """
     groups = decisive_groups(settings)
+    own = {"representation.", "evaluation."}
+    same = {name: settings[name] == defaults[name] for name in defaults if name.startswith((*groups, *own))}
+    for name in (*NOT_DECISIVE, "evaluation.trials", "evaluation.solver"):
+        same.pop(name, None)
+    if not all(equal for name, equal in same.items() if name.startswith(tuple(own))):
+        return "other settings"
     published = all(settings[name] in values for name, values in AS_PUBLISHED.items() if name.startswith(groups))
-    compared = [name for name in defaults if name.startswith(groups) and not name.startswith("representation.")]
-    best = all(settings[name] == defaults[name] for name in compared)
-    names = ["as published"] * published + ["best settings"] * best
+    names = ["as published"] * published + ["best settings"] * all(same.values())
     return ", ".join(names) or "other settings"
 
 

@@ -33,3 +33,17 @@ def test_a_run_replaces_the_row_with_its_command_and_no_other(renew, tmp_path, m
     renew.main(tmp_path / "data")
     assert renew.recorded() == [first, again]
     assert "12.34" in renew.PAGE.read_text()
+
+
+@pytest.mark.parametrize(
+    ("group", "change"), [("representation", {"training": {"learning_rate": 1e-4}}), ("evaluation", {"splits": 3})]
+)
+def test_a_run_with_another_training_or_fewer_splits_claims_no_cell(renew, group, change):
+    summary = next(
+        s for s in renew.recorded() if "as published" in renew.row(s)["settings"] and s["method"] == "figure"
+    )
+    settings = summary["settings"]
+    for name, value in change.items():
+        old = settings[group][name]
+        settings[group][name] = {**old, **value} if isinstance(value, dict) else value
+    assert renew.row(summary)["settings"] == "other settings"

@@ -144,9 +144,9 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
                 ratio,
                 limit,
                 self.random_state,
-                checked,
-                seen,
-                self.damping,
+                validation=checked,
+                watch=seen,
+                damping=self.damping,
             )
         else:
             rates = (self.learning_rate, self.alpha_learning_rate)
