@@ -112,6 +112,7 @@ decisive = st.fixed_dictionaries(
         "features": st.fixed_dictionaries(
             {},
             optional={
+                "normalise": st.sampled_from(["none", "rows"]),
                 "structural": st.sampled_from(["auto", "svd"]),
                 "components": st.sampled_from([64, 128]),
                 "keep_given": st.booleans(),
@@ -151,7 +152,15 @@ def test_one_changed_setting_changes_the_key(base, data):
 
 
 def another(value):
-    other = {"auto": "svd", "svd": "none", "monomial": "chebyshev", "bernstein": "monomial", "cora": "citeseer"}
+    other = {
+        "none": "rows",
+        "rows": "none",
+        "auto": "svd",
+        "svd": "none",
+        "monomial": "chebyshev",
+        "bernstein": "monomial",
+        "cora": "citeseer",
+    }
     if isinstance(value, bool):
         return not value
     if isinstance(value, str):

@@ -26,11 +26,8 @@ class Solution:
     iterations: int
 
 
-LBFGS_PATIENCE = 25
+LBFGS_PATIENCE = 50
 """Iterations without a better validation accuracy after which L-BFGS ends."""
-
-EVERY = 5
-"""Every so many iterations L-BFGS looks at validation, and after each of the first ones."""
 
 Validation = tuple[list[torch.Tensor], torch.Tensor]
 """Views ``(m, D)`` and targets ``(m,)``."""
@@ -144,7 +141,7 @@ def solve_lbfgs(
     def after_iteration(x: np.ndarray) -> None:
         nonlocal best, best_score
         iteration = next(done)
-        if validation is not None and (iteration <= EVERY or iteration % EVERY == 0):
+        if validation is not None:
             current = solution(x, iteration)
             score = _accuracy(current.coefficients, current.weights, current.bias, *validation)
             if score > best_score:

@@ -17,6 +17,9 @@ class FeatureSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    normalise: Literal["none", "rows"] = Field(
+        "none", description="rows: each row of the given features is divided by the sum of its magnitudes"
+    )
     structural: Literal["auto", "none", "svd", "degrees", "one_hot_degree"] = Field(
         "auto", description="kind of structural features; auto is svd for a graph without features and none otherwise"
     )

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from matplotlib.figure import Figure
 
 from figure_kedro.filters import normalised_adjacency
+from figure_kedro.filters.feature_rows import with_normalised_rows
 from figure_kedro.filters.settings import FilterSettings
 from figure_kedro.filters.structural import FeatureSettings, with_structural_features
 from figure_kedro.graph import Graph
@@ -20,8 +21,9 @@ PAPER_SIZES = (5, 7, 9, 11)
 
 
 def prepare_graph(source_graph: Graph, features: FeatureSettings) -> Graph:
-    """Give the graph structural features, where it has no others or where they are asked for."""
-    return with_structural_features(source_graph, features)
+    """Normalise given features if that is asked for, and add structural ones where they are needed or asked for."""
+    graph = with_normalised_rows(source_graph) if features.normalise == "rows" else source_graph
+    return with_structural_features(graph, features)
 
 
 def tabulate_splits(graph: Graph) -> pd.DataFrame:
