@@ -26,7 +26,9 @@ def test_a_run_replaces_the_row_with_its_command_and_no_other(renew, tmp_path, m
     for name in ("RECORD", "PAGE"):
         monkeypatch.setattr(renew, name, tmp_path / name)
     renew.RECORD.write_text(json.dumps(first) + "\n" + json.dumps(second) + "\n")
-    again = {**second, "test_mean": 12.34}
+    settings = dict(reversed(second["settings"].items()))
+    settings["features"] = {k: v for k, v in settings["features"].items() if k != "normalise"}  # as of an older program
+    again = {**second, "test_mean": 12.34, "settings": settings}
     run = tmp_path / "data" / "08_reporting" / second["dataset"] / "again" / "summary.json"
     run.parent.mkdir(parents=True)
     run.write_text(json.dumps(again))
