@@ -86,6 +86,19 @@ def test_every_method_file_is_valid_and_searches_settings_that_exist(conf, path)
     assert representation.tuning.space
 
 
+def test_a_data_set_may_differ_for_one_dimension_and_the_command_line_wins(conf):
+    path = conf / "local" / "datasets" / "mine.yml"
+    path.write_text(MINE + "  dimensions: {32: {filters: {size: 5}, features: {normalise: rows}}}\n")
+
+    def chosen(dim, **params):
+        parameters = loader(conf, dataset="mine", representation={"dim": dim}, **params).parameters
+        return parameters.filters.bank, parameters.filters.size, parameters.features.normalise
+
+    assert chosen(512) == ("bernstein", 7, "none")
+    assert chosen(32) == ("bernstein", 5, "rows")
+    assert chosen(32, filters={"size": 9}) == ("bernstein", 9, "rows")
+
+
 def test_nodes_get_the_merged_parameters(conf):
     given = loader(conf, dataset="mine", features={"seed": 3})["parameters"]
     assert given["filters"] == {"bank": "bernstein", "size": 7, "self_loops": True}
@@ -117,6 +130,9 @@ def test_unknown_data_set_is_one_line_with_the_nearest_name(conf, name, line):
         ("mine: 3", "must hold parameters below its name"),
         ("mine: {source: {kind: csbm}, filtres: {size: 3}}", "unknown parameter 'filtres'; did you mean 'filters'"),
         ("mine: {source: [", "cannot be read"),
+        ("mine: {source: {kind: csbm}, dimensions: 3}", "'dimensions' must hold parameters below its name"),
+        ("mine: {source: {kind: csbm}, dimensions: {512: 3}}", "512 must hold parameters below its name"),
+        ("mine: {source: {kind: csbm}, dimensions: {512: {filtres: 3}}}", "unknown parameter 'filtres'"),
         ("mine: {filters: {size: '${globals:nothing}'}}", "cannot be read"),
     ],
 )

@@ -22,7 +22,8 @@ class ProjectConfigLoader(OmegaConfigLoader):
 
     ``conf/<environment>/datasets/cora.yml`` holds ``cora:`` and below it whatever differs from the parameters for
     that data set, in the same shape; ``conf/<environment>/methods/dgi.yml`` does so for ``representation.method=dgi``.
-    What stands later wins: parameters, the method's file, the data set's file, ``--params``.
+    Below ``dimensions: {512: ...}`` a data set's file says what differs for embeddings of that dimension alone. What
+    stands later wins: parameters, the method's file, the data set's file, its part for the dimension, ``--params``.
 
     Catalog files can use ``${setting:dataset}``, the value of any parameter, and ``${run_key:data_processing}``, a
     short name for all settings that decide the results of that pipeline. A path with its run key in it is never
@@ -58,9 +59,12 @@ class ProjectConfigLoader(OmegaConfigLoader):
                 raise UserError(f"there is no data set {name!r}; {nearest(name, datasets)}")
             dataset = _parameters_below(name, datasets)
             runtime = OmegaConf.create(self.runtime_params or {})
+            dimensions = _parameters_below("dimensions", dataset)
+            dataset = {group: values for group, values in dataset.items() if group != "dimensions"}
             merged = OmegaConf.merge(parameters, dataset, runtime, {"dataset": name})
-            method = OmegaConf.select(merged, "representation.method")
+            method, dim = (OmegaConf.select(merged, f"representation.{setting}") for setting in ("method", "dim"))
             method_file = _parameters_below(str(method), self._files("methods"))
+            dataset = OmegaConf.merge(dataset, _parameters_below(dim, dimensions))
             merged = OmegaConf.merge(parameters, method_file, dataset, runtime, {"dataset": name})
             if OmegaConf.select(merged, "evaluation.supervised") not in (None, "none"):
                 if OmegaConf.select(runtime, "representation.method") is not None:
@@ -119,8 +123,8 @@ class ProjectConfigLoader(OmegaConfigLoader):
         return folder
 
 
-def _parameters_below(name: str, files: dict[str, Any]) -> dict[str, Any]:
-    different = files.get(name) or {}
+def _parameters_below(name: str | int, groups: dict[str | int, Any]) -> dict[str, Any]:
+    different = groups.get(name) or {}
     if not isinstance(different, dict):
-        raise UserError(f"the file of {name!r} must hold parameters below its name, not {different!r}")
+        raise UserError(f"the configuration of {name!r} must hold parameters below its name, not {different!r}")
     return different
