@@ -97,6 +97,7 @@ def test_a_data_set_may_differ_for_one_dimension_and_the_command_line_wins(conf)
     assert chosen(512) == ("bernstein", 7, "none")
     assert chosen(32) == ("bernstein", 5, "rows")
     assert chosen(32, filters={"size": 9}) == ("bernstein", 9, "rows")
+    assert chosen(32, evaluation={"supervised": "gcn"}) == ("bernstein", 7, "none")
 
 
 def test_nodes_get_the_merged_parameters(conf):

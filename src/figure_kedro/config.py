@@ -64,9 +64,11 @@ class ProjectConfigLoader(OmegaConfigLoader):
             merged = OmegaConf.merge(parameters, dataset, runtime, {"dataset": name})
             method, dim = (OmegaConf.select(merged, f"representation.{setting}") for setting in ("method", "dim"))
             method_file = _parameters_below(str(method), self._files("methods"))
-            dataset = OmegaConf.merge(dataset, _parameters_below(dim, dimensions))
+            supervised = OmegaConf.select(merged, "evaluation.supervised") not in (None, "none")
+            if not supervised:  # a network that is trained on labels has no embeddings
+                dataset = OmegaConf.merge(dataset, _parameters_below(dim, dimensions))
             merged = OmegaConf.merge(parameters, method_file, dataset, runtime, {"dataset": name})
-            if OmegaConf.select(merged, "evaluation.supervised") not in (None, "none"):
+            if supervised:
                 if OmegaConf.select(runtime, "representation.method") is not None:
                     raise UserError("evaluation.supervised learns from the features; leave representation.method out")
                 merged = OmegaConf.merge(merged, {"representation": SUPERVISED_REPRESENTATION})
