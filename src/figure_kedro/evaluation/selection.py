@@ -76,9 +76,9 @@ def first_trials(space: Space) -> list[dict[str, Any]]:
         choices.append({name: int(name != masks[0]) for name in masks})
         choices += [{other: int(other == name) for other in masks} for name in masks[1:]]
     if "relative_decay" in space:
-        decays = [{"relative_decay": 3e-2, "damping": 1.0}, {"relative_decay": 1e-6, "damping": 0.0}]
+        decays = [{"relative_decay": decay, "damping": 1.0} for decay in (3e-2, 1e-5)]
     else:
-        decays = [{"weight_decay": 1e-3}, {"weight_decay": 1e-5}]
+        decays = [{"weight_decay": decay} for decay in (1e-3, 1e-5)]
     return [{**{key: middle.get(key) for key in space}, **choice, **decay} for decay in decays for choice in choices]
 
 

@@ -29,6 +29,9 @@ class Solution:
 LBFGS_PATIENCE = 50
 """Iterations without a better validation accuracy after which L-BFGS ends."""
 
+SMOOTHED_PART = 10
+"""L-BFGS looks at the validation accuracy of the last tenth of its iterates: a single one is often high by chance."""
+
 Validation = tuple[list[torch.Tensor], torch.Tensor]
 """Views ``(m, D)`` and targets ``(m,)``."""
 
@@ -83,9 +86,9 @@ def solve_lbfgs(
     ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at its start,
     above 1 counts as 1, because a longer first step would throw views out before the weights are of use.
 
-    With ``validation`` the iterate with the highest accuracy there is kept, the first of equals, and the search ends
-    after :data:`LBFGS_PATIENCE` iterations without a better one; without it, the minimum. ``watch`` sees what would be
-    returned after 25, 50, 100, ... iterations.
+    With ``validation`` the iterate is kept at which the last tenth of the iterates had the highest mean accuracy
+    there, the first of equals, and the search ends after :data:`LBFGS_PATIENCE` iterations without a better one;
+    without it, the minimum. ``watch`` sees what would be returned after 25, 50, 100, ... iterations.
     """
     if alpha_scale == 0 and len(objective.views) > 1:  # one view, the combination, is all that is needed
         fixed = activate(torch.full((len(objective.views),), alpha_init), activation).to(objective.means)
@@ -137,13 +140,16 @@ def solve_lbfgs(
         return Solution(a, weights, bias - weights @ (a @ objective.means), iterations)
 
     done, best, best_score = itertools.count(1), None, -np.inf
+    right: list[int] = []
 
     def after_iteration(x: np.ndarray) -> None:
         nonlocal best, best_score
         iteration = next(done)
         if validation is not None:
             current = solution(x, iteration)
-            score = _accuracy(current.coefficients, current.weights, current.bias, *validation)
+            right.append(_right_answers(current.coefficients, current.weights, current.bias, *validation))
+            latest = right[-1 - iteration // SMOOTHED_PART :]
+            score = sum(latest) / len(latest)  # of whole numbers, so that equal means are equal to the last bit
             if score > best_score:
                 best, best_score = current, score
             elif iteration - best.iterations >= LBFGS_PATIENCE:
@@ -200,7 +206,7 @@ def solve_adam(
         loss, grad_a, weights.grad, bias.grad = objective(a, weights, bias)
         if not np.isfinite(loss):
             break
-        score = -loss if validation is None else _accuracy(a, weights, bias, *validation)
+        score = -loss if validation is None else _right_answers(a, weights, bias, *validation)
         if score > best_score:
             best, best_score, best_epoch = (a.clone(), weights.clone(), bias.clone()), score, epoch
         elif patience is not None and epoch - best_epoch >= patience:
@@ -224,10 +230,10 @@ def combined_logits(
     return logits
 
 
-def _accuracy(
+def _right_answers(
     a: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, views: list[torch.Tensor], targets: torch.Tensor
-) -> float:
-    return (combined_logits(views, a, weights, bias).argmax(dim=1) == targets).double().mean().item()
+) -> int:
+    return int((combined_logits(views, a, weights, bias).argmax(dim=1) == targets).sum())
 
 
 def _inverse_factor(objective: Objective, a: torch.Tensor, damping: float) -> torch.Tensor:
