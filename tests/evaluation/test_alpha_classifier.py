@@ -1,7 +1,5 @@
 """The alpha-combined classifier: its gradient, its solvers, and what odd input gets."""
 
-import itertools
-
 import numpy as np
 import pytest
 import torch
@@ -62,29 +60,6 @@ def test_lbfgs_ends_at_a_minimum_of_the_constrained_objective(activation):
     assert grad_bias.abs().max() < 2e-3
     start = 0.1 if activation == "none" else np.exp(0.1)
     assert np.linalg.norm(fitted.alpha_) == pytest.approx(start * np.sqrt(3), rel=1e-5)
-
-
-def test_damping_leaves_the_minimum_where_it_is():
-    (view, *_), y = make(noise=2.0)
-    plain, damped = (AlphaClassifier(weight_decay=0.01, damping=damping).fit([view], y) for damping in (0.0, 1.0))
-    np.testing.assert_allclose(damped.coef_, plain.coef_, atol=2e-3)
-    np.testing.assert_allclose(damped.intercept_, plain.intercept_, atol=2e-3)
-
-
-def test_damping_learns_directions_of_large_variance_first():
-    """Two columns tell the classes apart equally well, the second at a hundredth of the scale."""
-    rng = np.random.default_rng(0)
-    y = np.arange(400) % 2
-    view = ((2 * y - 1)[:, None] + rng.normal(size=(400, 2))) * [1.0, 0.01]
-
-    def reliance(damping: float) -> float:
-        """How much of the score comes from the small column, in units of its standard deviation."""
-        coefficients = AlphaClassifier(weight_decay=0.0, damping=damping, max_epochs=3).fit([view], y).coef_
-        large, small = np.abs(coefficients[1] - coefficients[0]) * view.std(axis=0)
-        return small / large
-
-    assert reliance(0.0) > 0.5
-    assert reliance(1.0) < 0.1
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -158,34 +133,15 @@ def test_both_solvers_reach_similar_validation_accuracy(activation):
     assert reached["adam"] == pytest.approx(reached["lbfgs"], abs=0.04)
 
 
-def test_lbfgs_keeps_the_iterate_up_to_which_a_tenth_of_all_had_the_best_mean_accuracy_on_validation():
-    before_the_end = smoothed = 0
-    for alpha_rate, seed in itertools.product((0.0, 0.01), range(4)):
-        views, y = make(n=200, d=12, noise=3.0, seed=seed)
-        train, val = slice(0, 60), slice(60, None)
-        validation = (rows(views, val), y[val])
-        classifier = AlphaClassifier(weight_decay=1e-8, alpha_learning_rate=alpha_rate)
-
-        def iterate(number, classifier=classifier, views=views, y=y, train=train):
-            return clone(classifier).set_params(max_epochs=number).fit(rows(views, train), y[train])
-
-        last = iterate(40).n_iter_
-        accuracies = [iterate(number).score(*validation) for number in range(1, last + 1)]
-        means = [np.mean(accuracies[number - 1 - number // 10 : number]) for number in range(1, last + 1)]
-        kept = classifier.set_params(max_epochs=40).fit(rows(views, train), y[train], validation)
-        assert kept.n_iter_ == 1 + np.argmax(np.round(means, 12))
-        before_the_end += kept.n_iter_ < last
-        smoothed += kept.n_iter_ != 1 + np.argmax(accuracies)
-    assert before_the_end > 0, "overfitting without weight decay should leave something to gain"
-    assert smoothed > 0, "a single iterate should be the best one by chance somewhere"
-
-
-def test_lbfgs_ends_when_validation_no_longer_improves():
+@pytest.mark.parametrize("alpha_rate", [0.0, 0.01])
+def test_lbfgs_goes_to_the_minimum_whatever_validation_holds(alpha_rate):
     views, y = make(noise=3.0)
-    seen = []
-    fitted = AlphaClassifier(weight_decay=0.0, max_epochs=500)
-    fitted.fit(views, y, (views, np.zeros_like(y)), watch=lambda classifier: seen.append(classifier.n_iter_))
-    assert len(seen) <= 3  # after 25, 50 and 100 iterations; what was right by chance early on is never beaten
+    train, val = slice(0, 60), slice(60, None)
+    classifier = AlphaClassifier(weight_decay=0.01, alpha_learning_rate=alpha_rate)
+    alone = clone(classifier).fit(rows(views, train), y[train])
+    watched = clone(classifier).fit(rows(views, train), y[train], (rows(views, val), np.roll(y[val], 1)))
+    np.testing.assert_array_equal(watched.coef_, alone.coef_)
+    np.testing.assert_array_equal(watched.alpha_, alone.alpha_)
 
 
 def test_adam_keeps_the_epoch_with_the_best_validation_accuracy():

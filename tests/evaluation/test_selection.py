@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from figure_kedro.evaluation.selection import evaluate_split, search_space
+from figure_kedro.evaluation.selection import evaluate_split, first_trials, search_space
 from figure_kedro.evaluation.settings import EvaluationSettings
 from figure_kedro.evaluation.views import Views
 from figure_kedro.graph.splits import TEST, random_splits
@@ -62,6 +62,24 @@ def test_the_informative_view_wins(problem):
     result = evaluate(problem)
     assert result.scores["test_accuracy"] > 0.8
     assert abs(result.alpha[1]) > abs(result.alpha[0])
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "adam"])
+def test_a_search_begins_with_different_settings_of_its_space_and_every_kind_of_mask(solver):
+    views = Views([np.ones((2, 3), dtype=np.float32)] * 4, ProjectionSettings())
+    space = search_space(views, EvaluationSettings(solver=solver))
+    first = first_trials(space)
+    assert all(trial.keys() == space.keys() for trial in first)
+    assert all(value in space[key] for trial in first for key, value in trial.items())
+    assert len({tuple(trial.items()) for trial in first}) == len(first) == 10
+    masks = {"".join(str(trial[f"mask_{i}"]) for i in range(4)) for trial in first}
+    assert masks == {"1111", "0111", "0100", "0010", "0001"}
+
+
+def test_the_search_for_a_single_view_begins_with_different_decays():
+    space = search_space(Views([np.ones((2, 3), dtype=np.float32)], ProjectionSettings()), SETTINGS)
+    decays = [trial["relative_decay"] for trial in first_trials(space)]
+    assert len(set(decays)) == len(decays) > 2
 
 
 def test_same_seed_gives_the_same_result(problem):

@@ -29,7 +29,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
     ``"lbfgs"`` is quick and deterministic and minimises under :math:`\lVert a \rVert = \lVert a_{start} \rVert`, since
     otherwise a growing :math:`a` would undo the weight decay
     (:func:`~figure_kedro.evaluation.solvers.solve_lbfgs`). ``"adam"`` is the paper's: a free :math:`\alpha`, up to
-    10,000 epochs. Where validation is given, both keep the epoch or iteration that does best on it.
+    10,000 epochs, of which the best one on validation is kept.
 
     Defined results for odd input: constant views give the class frequencies of training for every node; a class that
     is missing from training is never predicted, so its nodes are scored as wrong; without weight decay separable
@@ -46,8 +46,6 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         alpha_learning_rate: Adam's, for :math:`\alpha`. For ``lbfgs`` its ratio to ``learning_rate``, at most 1,
             scales the steps in :math:`\alpha` against those in the weights: it changes the way to the minimum, a ratio
             below about 0.01 leaves :math:`\alpha` near its start, and 0 keeps it there.
-        damping: Of ``lbfgs``: 0 goes to the minimum in few iterations, 1 learns directions of large variance first,
-            which pays where validation ends the fit before the minimum.
         max_epochs: Upper limit of iterations; ``None`` is 200 for ``lbfgs`` and 10,000 for ``adam``.
         patience: ``adam`` stops after so many epochs without a better validation accuracy; ``None`` never does.
         random_state: Seed of the initial weights.
@@ -76,7 +74,6 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         solver: Literal["lbfgs", "adam"] = "lbfgs",
         learning_rate: float = 0.01,
         alpha_learning_rate: float = 0.01,
-        damping: float = 0.0,
         max_epochs: int | None = None,
         patience: int | None = 500,
         random_state: int = 0,
@@ -88,7 +85,6 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         self.solver = solver
         self.learning_rate = learning_rate
         self.alpha_learning_rate = alpha_learning_rate
-        self.damping = damping
         self.max_epochs = max_epochs
         self.patience = patience
         self.random_state = random_state
@@ -105,7 +101,8 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         Args:
             views: ``K`` arrays or tensors ``(n, D)``; float32 is used as it is, on the device where it lies.
             y: Integer labels ``(n,)``.
-            validation: Views ``(m, D)`` and labels ``(m,)`` that choose the epoch or iteration that is kept.
+            validation: Views ``(m, D)`` and labels ``(m,)`` that choose the epoch of ``adam``; ``lbfgs`` goes to the
+                minimum and does not look at them.
             watch: Handed this classifier from time to time, fitted as far as it has come; what it raises ends the fit.
         """
         self._check_settings()
@@ -144,9 +141,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
                 ratio,
                 limit,
                 self.random_state,
-                validation=checked,
-                watch=seen,
-                damping=self.damping,
+                seen,
             )
         else:
             rates = (self.learning_rate, self.alpha_learning_rate)
@@ -189,8 +184,8 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
                 raise UserError(f"{name} is {getattr(self, name)!r}; choose one of: {', '.join(choices)}")
         if self.activation == "none" and self.alpha_init == 0:
             raise UserError("alpha_init is 0, from where no view can be learnt; start at 0.1 or use activation 'exp'")
-        if min(self.weight_decay, self.alpha_learning_rate, self.damping) < 0 or self.learning_rate <= 0:
-            raise UserError("weight_decay, damping and learning rates must not be negative, learning_rate not 0")
+        if min(self.weight_decay, self.alpha_learning_rate) < 0 or self.learning_rate <= 0:
+            raise UserError("weight_decay and learning rates must not be negative, learning_rate not 0")
 
     def _kept(self, count: int) -> np.ndarray:
         """Indices of the views that are not masked out."""

@@ -19,8 +19,6 @@ LEARNING_RATES = [1e-5, 1e-4, 1e-3, 1.5e-3, 1e-2, 1.5e-2, 1e-1, 0.5, 1.0, 2.0]
 WEIGHT_DECAYS = [0.0, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 0.5, 1.0, 3.0]
 RELATIVE_DECAYS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0]
 """For ``lbfgs``: weight decay in units of the variance of the combined views, so that their scale does not matter."""
-DAMPINGS = [0.0, 1.0]
-"""For ``lbfgs``: whether it goes straight to the minimum, or learns smooth classifiers first and ends sooner."""
 ALPHA_RATIOS = [0.0, 1.0]
 """For ``lbfgs``: whether the coefficients move or stay equal. It stands for the two learning rates."""
 
@@ -51,7 +49,7 @@ def search_space(views: Views, settings: EvaluationSettings) -> Space:
         space: Space = {"weight_decay": WEIGHT_DECAYS, "learning_rate": LEARNING_RATES}
         space |= {"alpha_learning_rate": LEARNING_RATES} if several else {}
     else:
-        space = {"relative_decay": RELATIVE_DECAYS, "damping": DAMPINGS}
+        space = {"relative_decay": RELATIVE_DECAYS}
         space |= {"alpha_ratio": ALPHA_RATIOS} if several else {}
     if several:
         space["activation"] = ["none", "exp"]
@@ -63,23 +61,31 @@ def search_space(views: Views, settings: EvaluationSettings) -> Space:
 
 
 def first_trials(space: Space) -> list[dict[str, Any]]:
-    """Where a search begins, with much and then with little weight decay: all filters, all but the first, each alone.
+    """Where a search begins: all filters, all but the first, and each but the first alone, over the range of decays.
 
     The first filter of most banks is the identity; the others have smoother views and often do better without it.
+    ``lbfgs`` goes to the minimum, so that the decay alone decides how smooth its classifier is; ``adam``, which ends
+    before it, needs two values only. Single filters pay where little decay does.
     """
     gammas = space.get("gamma", [None])
     middle = {"learning_rate": 1e-2, "alpha_learning_rate": 1e-2, "activation": "none", "alpha_ratio": 1.0}
     middle |= {"gamma": gammas[len(gammas) // 3]}
     masks = [name for name in space if name.startswith("mask_")]
-    choices = [dict.fromkeys(masks, 1)]
-    if masks:
-        choices.append({name: int(name != masks[0]) for name in masks})
-        choices += [{other: int(other == name) for other in masks} for name in masks[1:]]
+    everything = dict.fromkeys(masks, 1)
+    but_first = everything | dict.fromkeys(masks[:1], 0)
+    alone = [{other: int(other == name) for other in masks} for name in masks[1:]]
     if "relative_decay" in space:
-        decays = [{"relative_decay": decay, "damping": 1.0} for decay in (3e-2, 1e-5)]
+        decay, plan = "relative_decay", [(everything, (3e-1, 3e-2, 1e-3, 1e-5)), (but_first, (1e-1, 1e-4, 1e-6))]
+        plan += [(filters, (1e-6,)) for filters in alone]
     else:
-        decays = [{"weight_decay": decay} for decay in (1e-3, 1e-5)]
-    return [{**{key: middle.get(key) for key in space}, **choice, **decay} for decay in decays for choice in choices]
+        decay, plan = "weight_decay", [(filters, (1e-3, 1e-5)) for filters in (everything, but_first, *alone)]
+    if not masks:
+        plan = plan[:1]
+    return [
+        {**{key: middle.get(key) for key in space}, **filters, decay: value}
+        for filters, decays in plan
+        for value in decays
+    ]
 
 
 def evaluate_split(
@@ -172,7 +178,6 @@ def _classifier(trial: dict[str, Any], count: int, settings: EvaluationSettings)
         solver=settings.solver,
         learning_rate=learning_rate,
         alpha_learning_rate=trial.get("alpha_learning_rate", trial.get("alpha_ratio", 1.0) * learning_rate),
-        damping=trial.get("damping", 0.0),
         max_epochs=settings.max_epochs,
         random_state=settings.seed,
     )

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from figure_kedro.errors import UserError
-from figure_kedro.evaluation.objective import Objective, combine
+from figure_kedro.evaluation.objective import Objective
 
 TOLERANCE = 1e-7
 """L-BFGS stops when the objective falls by less than this in an iteration: what float32 products can resolve."""
@@ -25,12 +25,6 @@ class Solution:
     bias: torch.Tensor
     iterations: int
 
-
-LBFGS_PATIENCE = 50
-"""Iterations without a better validation accuracy after which L-BFGS ends."""
-
-SMOOTHED_PART = 10
-"""L-BFGS looks at the validation accuracy of the last tenth of its iterates: a single one is often high by chance."""
 
 Validation = tuple[list[torch.Tensor], torch.Tensor]
 """Views ``(m, D)`` and targets ``(m,)``."""
@@ -63,9 +57,7 @@ def solve_lbfgs(
     alpha_scale: float,
     max_iterations: int,
     seed: int,
-    validation: Validation | None = None,
     watch: Watch | None = None,
-    damping: float = 0.0,
 ) -> Solution:
     r"""Minimise over all variables at once with L-BFGS, the coefficients' norm held at its start.
 
@@ -76,19 +68,14 @@ def solve_lbfgs(
 
     with the activation :math:`g`. For a single view this is an ordinary, convex logistic regression.
 
-    The weights are searched as :math:`W = V L^{-1}` with :math:`L L^T = \Sigma / 4 + (\lambda + \delta s) I`,
-    :math:`\Sigma` the covariance of the combination at the start, an upper estimate of the Hessian of every class, and
-    :math:`s` the mean of the diagonal of :math:`\Sigma / 4`. That takes one small Cholesky factor. Without damping
-    :math:`\delta` it saves most of the iterations to the minimum, because embeddings and random features are strongly
-    correlated; with :math:`\delta = 1` directions of large variance are learnt first, as by gradient descent, so that
-    the iterates before the minimum are smoother classifiers.
+    The weights are searched as :math:`W = V L^{-1}` with :math:`L L^T = \Sigma / 4 + \lambda I`, :math:`\Sigma` the
+    covariance of the combination at the start: an upper estimate of the Hessian of every class. That takes one small
+    Cholesky factor and saves most of the iterations, because embeddings and random features are strongly correlated.
 
     ``alpha_scale`` multiplies the steps in :math:`\alpha` relative to those in :math:`V`: 0 keeps it at its start,
     above 1 counts as 1, because a longer first step would throw views out before the weights are of use.
 
-    With ``validation`` the iterate is kept at which the last tenth of the iterates had the highest mean accuracy
-    there, the first of equals, and the search ends after :data:`LBFGS_PATIENCE` iterations without a better one;
-    without it, the minimum. ``watch`` sees what would be returned after 25, 50, 100, ... iterations.
+    ``watch`` sees the iterate after 25, 50, 100, ... iterations.
     """
     if alpha_scale == 0 and len(objective.views) > 1:  # one view, the combination, is all that is needed
         fixed = activate(torch.full((len(objective.views),), alpha_init), activation).to(objective.means)
@@ -98,9 +85,7 @@ def solve_lbfgs(
 
         single = objective.combined(fixed)
         inner = None if watch is None else lambda solution: watch(outer(solution))
-        if validation is not None:
-            validation = [combine(validation[0], fixed)], validation[1]
-        return outer(solve_lbfgs(single, 1.0, "none", 0.0, max_iterations, seed, validation, inner, damping))
+        return outer(solve_lbfgs(single, 1.0, "none", 0.0, max_iterations, seed, inner))
     like = objective.means
     (k, d), c = like.shape, objective.onehot.shape[1]
     alpha_scale = min(alpha_scale, 1.0)
@@ -108,7 +93,7 @@ def solve_lbfgs(
     radius = activate(start, activation).norm()
     # The search moves alpha in units of its start, so that alpha_scale means the same for every alpha_init.
     unit = 1.0 if activation == "exp" else abs(alpha_init)
-    inverse = _inverse_factor(objective, activate(start, activation).to(like), damping)
+    inverse = _inverse_factor(objective, activate(start, activation).to(like))
 
     def unpack(x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         x = torch.from_numpy(x)
@@ -139,23 +124,12 @@ def solve_lbfgs(
         a = coefficients(alpha)[0].to(like)
         return Solution(a, weights, bias - weights @ (a @ objective.means), iterations)
 
-    done, best, best_score = itertools.count(1), None, -np.inf
-    right: list[int] = []
+    done = itertools.count(1)
 
     def after_iteration(x: np.ndarray) -> None:
-        nonlocal best, best_score
         iteration = next(done)
-        if validation is not None:
-            current = solution(x, iteration)
-            right.append(_right_answers(current.coefficients, current.weights, current.bias, *validation))
-            latest = right[-1 - iteration // SMOOTHED_PART :]
-            score = sum(latest) / len(latest)  # of whole numbers, so that equal means are equal to the last bit
-            if score > best_score:
-                best, best_score = current, score
-            elif iteration - best.iterations >= LBFGS_PATIENCE:
-                raise StopIteration
         if watch is not None and is_watched(iteration, 25):
-            watch(best or solution(x, iteration))
+            watch(solution(x, iteration))
 
     options = {"maxiter": max_iterations, "ftol": TOLERANCE, "gtol": TOLERANCE}
     # SciPy's own vectors are short: threads of its BLAS would only spin and keep the cores from the products above.
@@ -163,7 +137,7 @@ def solve_lbfgs(
         found = minimize(
             evaluate, first.double().numpy(), jac=True, method="L-BFGS-B", options=options, callback=after_iteration
         )
-    return best or solution(found.x, found.nit)
+    return solution(found.x, found.nit)
 
 
 def solve_adam(
@@ -206,7 +180,7 @@ def solve_adam(
         loss, grad_a, weights.grad, bias.grad = objective(a, weights, bias)
         if not np.isfinite(loss):
             break
-        score = -loss if validation is None else _right_answers(a, weights, bias, *validation)
+        score = -loss if validation is None else _accuracy(a, weights, bias, *validation)
         if score > best_score:
             best, best_score, best_epoch = (a.clone(), weights.clone(), bias.clone()), score, epoch
         elif patience is not None and epoch - best_epoch >= patience:
@@ -230,21 +204,21 @@ def combined_logits(
     return logits
 
 
-def _right_answers(
+def _accuracy(
     a: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, views: list[torch.Tensor], targets: torch.Tensor
-) -> int:
-    return int((combined_logits(views, a, weights, bias).argmax(dim=1) == targets).sum())
+) -> float:
+    return (combined_logits(views, a, weights, bias).argmax(dim=1) == targets).double().mean().item()
 
 
-def _inverse_factor(objective: Objective, a: torch.Tensor, damping: float) -> torch.Tensor:
-    """Inverse of the Cholesky factor of the estimated Hessian, damped, with at least as much added as makes it one.
+def _inverse_factor(objective: Objective, a: torch.Tensor) -> torch.Tensor:
+    """Inverse of the Cholesky factor of the estimated Hessian, with as much added as makes it one.
 
     Deviations that are tiny against the mean are rounding, so the mean sets a floor; views that are all zero without
     weight decay have no curvature and are searched as they are.
     """
     hessian = objective.covariance(a).double() / 4
     spread, level = hessian.diagonal().mean().item(), (a @ objective.means).square().mean().item()
-    ridge = objective.weight_decay + max(damping, 1e-6) * spread + 1e-8 * level or 1.0
+    ridge = objective.weight_decay + 1e-6 * spread + 1e-8 * level or 1.0
     identity = torch.eye(len(hessian), dtype=hessian.dtype, device=hessian.device)
     while True:
         factor, failed = torch.linalg.cholesky_ex(hessian + ridge * identity)
