@@ -102,11 +102,15 @@ class ProjectConfigLoader(OmegaConfigLoader):
     def _run_key(self, stage: str) -> str:
         return self.parameters.key(stage)
 
+    def own_database(self) -> Path | None:
+        """Where MLflow's SQLite file is, unless ``MLFLOW_TRACKING_URI`` says that MLflow keeps its records elsewhere."""
+        return None if self._given_tracking_uri() else self._mlflow_folder() / "mlflow.db"
+
     def _tracking_uri(self) -> str:
-        given = self._given_tracking_uri()
-        if given:
-            return given
-        uri = f"sqlite:///{self._mlflow_folder() / 'mlflow.db'}"
+        database = self.own_database()
+        if database is None:
+            return self._given_tracking_uri()
+        uri = f"sqlite:///{database}"
         self._own_tracking_uris.add(uri)
         return uri
 

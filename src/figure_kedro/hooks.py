@@ -17,6 +17,7 @@ from kedro.framework.project import pipelines
 from kedro.io import DataCatalog
 from kedro.pipeline import Pipeline
 
+from figure_kedro.datasets.tracking_database import ensure_database
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.log_noise import find_user_error
 from figure_kedro.parameters import STAGES, Parameters
@@ -60,6 +61,8 @@ class ProjectHooks:
         try:
             _check_pipelines()
             self._parameters = context.config_loader.parameters
+            if (database := context.config_loader.own_database()) is not None:
+                ensure_database(database)
         except UserError as error:
             raise CommandError(str(error)) from None
 

@@ -1,0 +1,26 @@
+"""The file that MLflow keeps its records in."""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mlflow import MlflowClient
+
+
+def ensure_database(path: Path) -> None:
+    """Make MLflow's SQLite file if there is none, whole or not at all.
+
+    MLflow makes its tables step by step in the file itself. Two first runs at a time would get in each other's way
+    there, and one that is killed would leave a file that no later run can use. Here a run makes a file of its own and
+    puts it in its place in one step; if another run was quicker, the other's stays.
+    """
+    if path.exists():
+        return
+    with TemporaryDirectory(dir=path.parent, prefix="new_") as folder:
+        new = Path(folder) / path.name
+        MlflowClient(tracking_uri=f"sqlite:///{new}").search_experiments(max_results=1)
+        try:
+            os.link(new, path)  # unlike a replacement it never takes the place of another file
+        except OSError:  # there is one now, or the file system has no links
+            if not path.exists():
+                new.replace(path)

@@ -1,0 +1,58 @@
+"""MLflow's database: there whole or not at all, however many runs are the first."""
+
+import sqlite3
+import subprocess
+import sys
+
+from mlflow import MlflowClient
+
+from figure_kedro.datasets import tracking_database
+from figure_kedro.datasets.tracking_database import ensure_database
+
+FIRST_RUN = """
+import sys
+from pathlib import Path
+import mlflow
+from figure_kedro.datasets.tracking_database import ensure_database
+
+sys.stdin.readline()  # all set off together
+ensure_database(Path(sys.argv[1]))
+mlflow.set_tracking_uri(f"sqlite:///{sys.argv[1]}")
+mlflow.set_experiment("first")
+with mlflow.start_run():
+    mlflow.log_param("who", sys.argv[2])
+"""
+
+
+def test_first_runs_at_the_same_time_are_all_recorded(tmp_path):
+    database = tmp_path / "mlflow.db"
+    command = [sys.executable, "-c", FIRST_RUN, str(database)]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    runs = [subprocess.Popen([*command, str(i)], **pipes) for i in range(3)]
+    for run in runs:
+        run.stdin.write("\n")
+        run.stdin.flush()
+    errors = [run.communicate(timeout=120)[1] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0], errors
+    with sqlite3.connect(database) as connection:
+        assert {value for (value,) in connection.execute("select value from params")} == {"0", "1", "2"}
+    assert list(tmp_path.iterdir()) == [database]
+
+
+def test_what_was_recorded_stays(tmp_path):
+    database = tmp_path / "mlflow.db"
+    ensure_database(database)
+    MlflowClient(tracking_uri=f"sqlite:///{database}").create_experiment("mine")
+    ensure_database(database)
+    with sqlite3.connect(database) as connection:
+        assert ("mine",) in connection.execute("select name from experiments").fetchall()
+
+
+def test_file_system_without_links(tmp_path, monkeypatch):
+    def refuse(*paths):
+        raise OSError("no links here")
+
+    monkeypatch.setattr(tracking_database.os, "link", refuse)
+    ensure_database(tmp_path / "mlflow.db")
+    with sqlite3.connect(tmp_path / "mlflow.db") as connection:
+        assert connection.execute("select count(*) from experiments").fetchone() == (1,)
