@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -92,11 +93,12 @@ def page(summaries: list[dict[str, Any]]) -> str:
     compared, figure = rows[rows["trials"] == COMPARED_TRIALS], rows[rows["trials"] == EvaluationSettings().trials]
     parts.append(f"## All methods at 512 dimensions\n\n{remarks['methods']}\n{cells(compared, COMPARED)}\n")
     parts.append(f"## FiGURe with the default budget\n\n{remarks['figure']}\n{cells(figure, FIGURE)}\n")
+    parts.append(f"## The two solvers\n\n{remarks['solvers']}\n{solvers(rows)}\n")
     parts.append(f"## Cells {BELOW:g} points or more below the paper's\n\n{shortfalls(rows, remarks['below'])}\n")
     order = ["dimension", "projection", "method", "settings"]
     for dataset, table in rows.groupby("dataset"):
         table = table.sort_values(order, ascending=[False, True, True, True], kind="stable")
-        table = table.drop(columns=["dataset", "mean", "paper_mean", "solver"])
+        table = table.drop(columns=["dataset", "mean", "scores", "paper_mean", "solver"])
         if not table["ROC-AUC"].any():
             table = table.drop(columns="ROC-AUC")
         parts.append(f"## {dataset}\n\n{to_markdown(table)}\n")
@@ -122,6 +124,29 @@ def cells(rows: pd.DataFrame, titles: list[tuple[str, str, int | None, str, str]
             line[dataset] = measured.strip()
         lines.append(line)
     return to_markdown(pd.DataFrame(lines))
+
+
+def solvers(rows: pd.DataFrame) -> str:
+    """Runs that differ in nothing but the solver, side by side, and below them the mean of each data set."""
+    rows = rows.assign(command=rows["command"].str.replace(",evaluation.solver=adam", ""))
+    lbfgs, adam = (rows[rows["solver"] == name] for name in ("lbfgs", "adam"))
+    pairs = lbfgs.merge(adam, on=["dataset", "command"], suffixes=("", " of adam"))
+    lines = []
+    for dataset, group in pairs.groupby("dataset"):
+        scores, scores_of_adam = (np.stack(group[name].to_list()) for name in ("scores", "scores of adam"))
+        differences = scores - scores_of_adam  # (pairs, splits)
+        for (_, pair), difference in zip(group.iterrows(), differences, strict=True):
+            names = ["test", "test of adam", "validation", "validation of adam"]
+            lines.append({"command": pair["command"], **pair[names], "difference": with_error(difference)})
+        means = {"test": f"{scores.mean():.2f}", "test of adam": f"{scores_of_adam.mean():.2f}"}
+        means["difference"] = with_error(differences.mean(axis=0))
+        lines.append({"command": f"mean of {len(group)} on {dataset}", **means})
+    return to_markdown(pd.DataFrame(lines).fillna(""))
+
+
+def with_error(differences: np.ndarray) -> str:
+    """The mean of differences, one a split, and its standard error."""
+    return f"{differences.mean():+.2f} ± {differences.std(ddof=1) / len(differences) ** 0.5:.2f}"
 
 
 def shortfalls(rows: pd.DataFrame, remarks: dict[str, Any]) -> str:
@@ -162,6 +187,7 @@ def row(summary: dict[str, Any]) -> dict[str, Any]:
         "command": f"`{command(summary['dataset'], settings, defaults)}`",
         "solver": settings["evaluation.solver"],
         "mean": summary["test_mean"],
+        "scores": np.array([split[f"test_{summary['metric']}"] for split in summary["per_split"]]),
         "paper_mean": paper,
     }
 

@@ -103,7 +103,7 @@ class ProjectConfigLoader(OmegaConfigLoader):
         return self.parameters.key(stage)
 
     def own_database(self) -> Path | None:
-        """Where MLflow's SQLite file is, unless ``MLFLOW_TRACKING_URI`` says that MLflow keeps its records elsewhere."""
+        """Where MLflow's SQLite file is; none if ``MLFLOW_TRACKING_URI`` says that its records are elsewhere."""
         return None if self._given_tracking_uri() else self._mlflow_folder() / "mlflow.db"
 
     def _tracking_uri(self) -> str:

@@ -4,6 +4,8 @@ import importlib.util
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "renew.py"
@@ -49,3 +51,20 @@ def test_a_run_with_another_training_or_fewer_splits_claims_no_cell(renew, group
         old = settings[group][name]
         settings[group][name] = {**old, **value} if isinstance(value, dict) else value
     assert renew.row(summary)["settings"] == "other settings"
+
+
+def test_solvers_are_compared_on_runs_that_differ_in_nothing_else(renew):
+    def run(command, solver, *scores):
+        shown = {"test": "t", "validation": "v"}
+        return {"dataset": "cora", "command": command, "solver": solver, "scores": np.array(scores), **shown}
+
+    rows = [
+        run("`dataset=cora,evaluation.trials=20`", "lbfgs", 80.0, 82.0),
+        run("`dataset=cora,evaluation.solver=adam,evaluation.trials=20`", "adam", 81.0, 81.0),
+        run("`dataset=cora`", "lbfgs", 82.0, 86.0),
+        run("`dataset=cora,evaluation.solver=adam`", "adam", 80.0, 80.0),
+        run("`dataset=cora,evaluation.trials=60`", "lbfgs", 99.0, 99.0),
+    ]
+    table = renew.solvers(pd.DataFrame(rows)).splitlines()[2:]
+    assert [line.split("|")[-2].strip() for line in table] == ["+0.00 ± 1.00", "+4.00 ± 2.00", "+2.00 ± 1.50"]
+    assert "evaluation.trials=60" not in "".join(table)
