@@ -7,6 +7,7 @@ command replaces the old one. What was tried where a number stays below the pape
 
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -226,7 +227,14 @@ def parameters(dataset: str, settings: dict[str, Any]) -> Parameters:
     if settings["evaluation"].get("supervised", "none") != "none":
         chosen["evaluation"] = {"supervised": settings["evaluation"]["supervised"]}
         del chosen["representation"]
-    loader = ProjectConfigLoader(str(PROJECT / "conf"), runtime_params=chosen, base_env="base", default_run_env="local")
+    return configured(json.dumps(chosen))
+
+
+@cache
+def configured(chosen: str) -> Parameters:
+    """The configuration with some parameters given, as JSON; reading it takes longer than all the rest of a row."""
+    given = json.loads(chosen)
+    loader = ProjectConfigLoader(str(PROJECT / "conf"), runtime_params=given, base_env="base", default_run_env="local")
     return loader.parameters
 
 
@@ -234,10 +242,7 @@ def command(dataset: str, settings: dict[str, Any], defaults: dict[str, Any]) ->
     """The shortest command that gives these settings."""
     supervised = settings.get("evaluation.supervised", "none") != "none"
     always = ("evaluation.supervised",) if supervised else ("representation.method",)
-    loader = ProjectConfigLoader(
-        str(PROJECT / "conf"), runtime_params={"dataset": dataset}, base_env="base", default_run_env="local"
-    )
-    plain = dict(flatten(loader.parameters.model_dump(mode="json")))
+    plain = dict(flatten(configured(json.dumps({"dataset": dataset})).model_dump(mode="json")))
     chosen = (*always, "representation.dim", "projection.map")
     groups = ("source.", "evaluation.", *always, "projection.map", *decisive_groups(settings))
     changes = {
