@@ -4,10 +4,12 @@ import sqlite3
 import subprocess
 import sys
 
+import pytest
 from mlflow import MlflowClient
 
 from figure_kedro.datasets import tracking_database
 from figure_kedro.datasets.tracking_database import ensure_database
+from figure_kedro.errors import UserError
 
 FIRST_RUN = """
 import sys
@@ -46,6 +48,22 @@ def test_what_was_recorded_stays(tmp_path):
     ensure_database(database)
     with sqlite3.connect(database) as connection:
         assert ("mine",) in connection.execute("select name from experiments").fetchall()
+
+
+def test_file_that_mlflow_cannot_use_is_one_line_and_stays(tmp_path):
+    database = tmp_path / "mlflow.db"
+    database.write_text("a file that is no database")
+    with pytest.raises(UserError, match=r"cannot use .*mlflow\.db \(.*not a database\); move it away"):
+        ensure_database(database)
+    assert database.read_text() == "a file that is no database"
+
+
+def test_database_that_was_left_half_made_is_one_line(tmp_path):
+    database = tmp_path / "mlflow.db"
+    with sqlite3.connect(database) as connection:
+        connection.execute("create table experiments (experiment_id integer primary key)")
+    with pytest.raises(UserError, match="move it away"):
+        ensure_database(database)
 
 
 def test_file_system_without_links(tmp_path, monkeypatch):
