@@ -194,10 +194,11 @@ def row(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def decisive_groups(settings: dict[str, Any]) -> tuple[str, ...]:
-    """A supervised network has a graph of its own and no map; the identity has no settings."""
+    """A supervised network has a graph of its own and no map; the identity knows no setting but a scale a column."""
     if settings["evaluation.supervised"] != "none":
         return ("features.",)
-    return ("features.", "filters.", "representation.") + ("projection.",) * (settings["projection.map"] != "identity")
+    projected = settings["projection.map"] != "identity" or settings["projection.scale"] == "standard"
+    return ("features.", "filters.", "representation.") + ("projection.",) * projected
 
 
 def kind(settings: dict[str, Any], defaults: dict[str, Any]) -> str:

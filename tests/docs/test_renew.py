@@ -53,6 +53,13 @@ def test_a_run_with_another_training_or_fewer_splits_claims_no_cell(renew, group
     assert renew.row(summary)["settings"] == "other settings"
 
 
+def test_columns_that_are_scaled_before_the_classifier_are_not_as_published(renew):
+    summary = next(s for s in renew.recorded() if "as published" in renew.row(s)["settings"] and s["dimension"] == 512)
+    summary["settings"]["projection"]["scale"] = "standard"
+    assert renew.row(summary)["settings"] == "other settings"
+    assert "projection.scale=standard" in renew.row(summary)["command"]
+
+
 def test_solvers_are_compared_on_runs_that_differ_in_nothing_else(renew):
     def run(command, solver, *scores):
         shown = {"test": "t", "validation": "v"}
