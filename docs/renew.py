@@ -16,10 +16,12 @@ import pandas as pd
 import yaml
 
 from figure_kedro.config import ProjectConfigLoader
-from figure_kedro.evaluation.settings import EvaluationSettings
+from figure_kedro.evaluation import HEADS
 from figure_kedro.parameters import Parameters, check_parameters
+from figure_kedro.parts import flatten
 from figure_kedro.reporting.markdown import to_markdown
 from figure_kedro.reporting.paper import paper_cell, paper_results
+from figure_kedro.reporting.record import RunRecord
 
 PROJECT = Path(__file__).resolve().parents[1]
 RECORD = PROJECT / "docs" / "results.jsonl"
@@ -59,7 +61,6 @@ FIGURE = [
 """Lines of the first two tables: title, method, dimension (any if none is given), projection, and which settings."""
 
 FOLDERS = ("data_folder", "raw_mirror")
-NOT_DECISIVE = (*FOLDERS, "representation.training.threads")
 BELOW = 2.0
 """Points below the paper from where on a cell has a remark."""
 
@@ -91,7 +92,7 @@ def page(summaries: list[dict[str, Any]]) -> str:
     remarks = yaml.safe_load((PROJECT / "docs" / "remarks.yml").read_text())
     rows = pd.DataFrame([row(summary) for summary in summaries])
     parts = [f"# What was measured\n\n{remarks['head']}"]
-    compared, figure = rows[rows["trials"] == COMPARED_TRIALS], rows[rows["trials"] == EvaluationSettings().trials]
+    compared, figure = rows[rows["trials"] == COMPARED_TRIALS], rows[rows["trials"] == HEADS.parse({}).trials]
     parts.append(f"## All methods at 512 dimensions\n\n{remarks['methods']}\n{cells(compared, COMPARED)}\n")
     parts.append(f"## FiGURe with the default budget\n\n{remarks['figure']}\n{cells(figure, FIGURE)}\n")
     parts.append(f"## The two solvers\n\n{remarks['solvers']}\n{solvers(rows)}\n")
@@ -166,68 +167,64 @@ def shortfalls(rows: pd.DataFrame, remarks: dict[str, Any]) -> str:
 
 
 def row(summary: dict[str, Any]) -> dict[str, Any]:
-    # checked once more: in one order, and a setting that is newer than the run has its default
-    settings = dict(flatten(check_parameters(summary["settings"]).model_dump(mode="json")))
-    defaults = dict(flatten(parameters(summary["dataset"], summary["settings"]).model_dump(mode="json")))
-    paper = summary["paper_mean"]
+    record = RunRecord.read(summary)  # of any version; a setting that is newer than the run has its default
+    settings = check_parameters(record.settings)
+    defaults = parameters(settings)
+    paper = record.paper_mean
     return {
-        "dataset": summary["dataset"],
-        "method": summary["method"],
-        "dimension": summary["dimension"],
-        "projection": summary["projection"],
+        "dataset": record.dataset,
+        "method": record.method,
+        "dimension": record.dimension,
+        "projection": record.projection,
         "settings": kind(settings, defaults),
-        "trials": settings["evaluation.trials"],
-        "test": f"{summary['test_mean']:.2f} ({summary['test_std']:.2f})",
-        "ROC-AUC": f"{area['test_mean']:.2f}" if (area := summary["scores"].get("roc_auc")) else "",
-        "validation": f"{summary['val_mean']:.2f}",
+        "trials": settings.evaluation.trials,
+        "test": f"{record.test_mean:.2f} ({record.test_std:.2f})",
+        "ROC-AUC": f"{area.test_mean:.2f}" if (area := record.scores.get("roc_auc")) else "",
+        "validation": f"{record.val_mean:.2f}",
         "paper": "" if paper is None else f"{paper:.2f}",
-        "difference": "" if paper is None else f"{summary['test_mean'] - paper:+.2f}",
-        "splits": summary["splits"],
-        "epochs": summary["epochs"],
-        "data": summary["data_checksum"][:8],
-        "command": f"`{command(summary['dataset'], settings, defaults)}`",
-        "solver": settings["evaluation.solver"],
-        "mean": summary["test_mean"],
-        "scores": np.array([split[f"test_{summary['metric']}"] for split in summary["per_split"]]),
+        "difference": "" if paper is None else f"{record.test_mean - paper:+.2f}",
+        "splits": record.splits,
+        "epochs": record.epochs,
+        "data": record.data_checksum[:8],
+        "command": f"`{command(settings, defaults)}`",
+        "solver": getattr(settings.evaluation, "solver", "lbfgs"),
+        "mean": record.test_mean,
+        "scores": np.array([split[f"test_{record.metric}"] for split in record.per_split]),
         "paper_mean": paper,
     }
 
 
-def decisive_groups(settings: dict[str, Any]) -> tuple[str, ...]:
-    """A supervised network has a graph of its own and no map; the identity knows no setting but a scale a column."""
-    if settings["evaluation.supervised"] != "none":
-        return ("features.",)
-    projected = settings["projection.map"] != "identity" or settings["projection.scale"] == "standard"
-    return ("features.", "filters.", "representation.") + ("projection.",) * projected
+def decisive(settings: Parameters) -> dict[str, Any]:
+    """What decides a row by path; without a map one scale for all numbers is none, the decay being relative."""
+    decided = flatten(settings.decisive("evaluation"))
+    if decided.get("projection.map") == "identity" and decided.get("projection.scale") == "rms":
+        decided |= {"projection.scale": "none"}
+    ignored = ("projection.norm",) * (decided.get("projection.map") == "identity")
+    return {path: value for path, value in decided.items() if not path.endswith(".version") and path not in ignored}
 
 
-def kind(settings: dict[str, Any], defaults: dict[str, Any]) -> str:
+def kind(settings: Parameters, defaults: Parameters) -> str:
     """Which of the two rows this is, or neither; where the data set's file changes nothing it is both.
 
     In both the method and the splits are those of the configuration, so that no two rows of one budget claim a cell.
     """
-    groups = decisive_groups(settings)
-    own = {"representation.", "evaluation."}
-    same = {name: settings[name] == defaults[name] for name in defaults if name.startswith((*groups, *own))}
-    for name in (*NOT_DECISIVE, "evaluation.trials", "evaluation.solver"):
-        same.pop(name, None)
-    if not all(equal for name, equal in same.items() if name.startswith(tuple(own))):
+    ours, theirs = decisive(settings), decisive(defaults)
+    free = ("evaluation.trials", "evaluation.solver")
+    changed = {path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path)} - set(free)
+    if any(path.startswith(("representation.", "evaluation.", "source.")) for path in changed):
         return "other settings"
-    published = all(settings[name] in values for name, values in AS_PUBLISHED.items() if name.startswith(groups))
-    names = ["as published"] * published + ["best settings"] * all(same.values())
-    return ", ".join(names) or "other settings"
+    published = all(ours[path] in values for path, values in AS_PUBLISHED.items() if path in ours)
+    return ", ".join(["as published"] * published + ["best settings"] * (not changed)) or "other settings"
 
 
-def parameters(dataset: str, settings: dict[str, Any]) -> Parameters:
-    """The configuration of a data set for the same method, size and map."""
-    chosen = {
-        "dataset": dataset,
-        "representation": {"method": settings["representation"]["method"], "dim": settings["representation"]["dim"]},
-        "projection": {"map": settings["projection"]["map"]},
-    }
-    if settings["evaluation"].get("supervised", "none") != "none":
-        chosen["evaluation"] = {"supervised": settings["evaluation"]["supervised"]}
-        del chosen["representation"]
+def parameters(settings: Parameters) -> Parameters:
+    """The configuration of a data set for the same method, size, map and head."""
+    head, representation = settings.evaluation.head, settings.representation
+    chosen: dict[str, Any] = {"dataset": settings.dataset, "evaluation": {"head": head}}
+    if HEADS[head].reads == "embeddings":
+        names = [name for name in ("method", "dim") if hasattr(representation, name)]
+        chosen["representation"] = {name: getattr(representation, name) for name in names}
+        chosen["projection"] = {"map": settings.projection.map}
     return configured(json.dumps(chosen))
 
 
@@ -239,29 +236,20 @@ def configured(chosen: str) -> Parameters:
     return loader.parameters
 
 
-def command(dataset: str, settings: dict[str, Any], defaults: dict[str, Any]) -> str:
+def command(settings: Parameters, defaults: Parameters) -> str:
     """The shortest command that gives these settings."""
-    supervised = settings.get("evaluation.supervised", "none") != "none"
-    always = ("evaluation.supervised",) if supervised else ("representation.method",)
-    plain = dict(flatten(configured(json.dumps({"dataset": dataset})).model_dump(mode="json")))
-    chosen = (*always, "representation.dim", "projection.map")
-    groups = ("source.", "evaluation.", *always, "projection.map", *decisive_groups(settings))
+    plain, ours, theirs = (
+        decisive(values) for values in (configured(json.dumps({"dataset": settings.dataset})), settings, defaults)
+    )
+    chosen = ("evaluation.head", "representation.method", "representation.dim", "projection.map")
+    if HEADS[settings.evaluation.head].reads == "graph":
+        chosen = chosen[:1]
     changes = {
-        name: value
-        for name, value in settings.items()
-        if name.startswith(groups)
-        and name not in NOT_DECISIVE
-        and (plain if name in chosen else defaults).get(name, value) != value
+        path: value for path, value in ours.items() if (plain if path in chosen else theirs).get(path, value) != value
     }
-    return "kedro run --params " + ",".join([f"dataset={dataset}", *(f"{k}={v}" for k, v in changes.items())])
-
-
-def flatten(settings: dict[str, Any], prefix: str = "") -> Any:
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            yield from flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", tuple(value) if isinstance(value, list) else value
+    return "kedro run --params " + ",".join(
+        [f"dataset={settings.dataset}", *(f"{path}={value}" for path, value in changes.items())]
+    )
 
 
 if __name__ == "__main__":
