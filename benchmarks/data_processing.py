@@ -14,10 +14,13 @@ import torch
 from benchmarks.measure import Measured, Step, Steps, Timing, peak_memory, plain_copy, side_by_side, timing
 from benchmarks.report import Rows, console
 from benchmarks.settings import Settings
-from figure_kedro.datasets.sources import RawFiles, SourceSettings, csbm, load_graph, npz_archive
+from figure_kedro.datasets.sources import SOURCES, RawFiles, SourceSettings
 from figure_kedro.datasets.sources.checksums import published_checksums
+from figure_kedro.datasets.sources.kinds.csbm import CsbmSettings
+from figure_kedro.datasets.sources.kinds.npz_archive import NpzArchiveSettings
+from figure_kedro.features import STRUCTURAL, structural_features
 from figure_kedro.filters import build_bank, normalised_adjacency, to_torch
-from figure_kedro.filters.structural import FeatureSettings, with_structural_features
+from figure_kedro.graph import Graph
 
 NOTE = """
 Each run is a fresh process that loads the graph (reads the file, builds and checks the graph; or generates it), makes
@@ -62,9 +65,9 @@ def run(settings: Settings) -> pd.DataFrame:
 def journey(source: SourceSettings) -> list[Step]:
     """From the source to the filtered features, once."""
     steps = Steps()
-    graph = steps.run("load", lambda: load_graph(source, RawFiles(ROOT / "data" / "01_raw"), "benchmark"))
-    features = FeatureSettings(structural="svd", components=COLUMNS)
-    graph = steps.run("structural SVD", lambda: with_structural_features(graph, features))
+    graph = steps.run("load", lambda: _load(source))
+    features = STRUCTURAL.parse({"structural": "svd", "components": COLUMNS})
+    graph = steps.run("structural SVD", lambda: structural_features(graph, features))
     matrix = steps.run("normalise", lambda: to_torch(normalised_adjacency(graph.adjacency)))
     bank = build_bank("monomial", FILTERS)
     steps.run("filter", lambda: list(bank.apply(lambda block: matrix @ block, torch.from_numpy(graph.features))))
@@ -73,7 +76,7 @@ def journey(source: SourceSettings) -> list[Step]:
 
 def products(source: SourceSettings, repeat: int) -> list[dict]:
     """The filter bank's products by torch and by scipy in turn, and the bounds set by memory traffic."""
-    graph = load_graph(source, RawFiles(ROOT / "data" / "01_raw"), "benchmark")
+    graph = _load(source)
     csr = normalised_adjacency(graph.adjacency)
     matrix = to_torch(csr)
     block = torch.randn(graph.num_nodes, COLUMNS, generator=torch.Generator().manual_seed(0))
@@ -108,18 +111,22 @@ def products(source: SourceSettings, repeat: int) -> list[dict]:
 
 def _source(settings: Settings) -> tuple[str, SourceSettings]:
     if settings.small:
-        return "csbm, small", csbm.Settings(nodes=2000, degree=13.7, features=0, splits=1)
-    file = npz_archive.Settings().file
+        return "csbm, small", CsbmSettings(nodes=2000, degree=13.7, features=0, splits=1)
+    file = NpzArchiveSettings().file
     around = _mirror().resolve().parent if _mirror().is_dir() else None  # archives lie beside the raw files
     path = RawFiles(ROOT / "data" / "01_raw", around).find(file, published_checksums()[file])
     if path is not None:
-        return "arXiv", npz_archive.Settings(path=str(path))
+        return "arXiv", NpzArchiveSettings(path=str(path))
     console.print(
         f"  skipped: {file} is not here (set FIGURE_RAW_MIRROR); a csbm of the same size stands in", style="yellow"
     )
     # as many nodes, edges and classes, and the same share of edges inside classes, as the citation network
     size = {"nodes": 169_343, "degree": 2 * 1_157_799 / 169_343, "classes": 40, "homophily": 0.65}
-    return "csbm", csbm.Settings(**size, features=0, splits=1)
+    return "csbm", CsbmSettings(**size, features=0, splits=1)
+
+
+def _load(source: SourceSettings) -> Graph:
+    return SOURCES.build(source).load(RawFiles(ROOT / "data" / "01_raw"), "benchmark")
 
 
 def _mirror() -> Path:

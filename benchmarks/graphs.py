@@ -5,32 +5,28 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.report import console
-from figure_kedro.datasets.sources import (
-    RawFiles,
-    SourceSettings,
-    csbm,
-    heterophilous,
-    load_graph,
-    npz_archive,
-    planetoid,
-    wikipedia,
-)
+from figure_kedro.datasets.sources import SOURCES, RawFiles, SourceSettings
+from figure_kedro.datasets.sources.kinds.csbm import CsbmSettings
+from figure_kedro.datasets.sources.kinds.heterophilous import HeterophilousSettings
+from figure_kedro.datasets.sources.kinds.npz_archive import NpzArchiveSettings
+from figure_kedro.datasets.sources.kinds.planetoid import PlanetoidSettings
+from figure_kedro.datasets.sources.kinds.wikipedia import WikipediaSettings
 from figure_kedro.errors import UserError
 from figure_kedro.graph import Graph
 
 ROOT = Path(__file__).parents[1]
 
 PUBLISHED: dict[str, SourceSettings] = {
-    "cora": planetoid.Settings(name="cora"),
-    "citeseer": planetoid.Settings(name="citeseer"),
-    "chameleon": wikipedia.Settings(name="chameleon"),
-    "squirrel": wikipedia.Settings(name="squirrel"),
-    "minesweeper": heterophilous.Settings(name="minesweeper"),
-    "pubmed": planetoid.Settings(name="pubmed"),
-    "arXiv": npz_archive.Settings(),
+    "cora": PlanetoidSettings(name="cora"),
+    "citeseer": PlanetoidSettings(name="citeseer"),
+    "chameleon": WikipediaSettings(name="chameleon"),
+    "squirrel": WikipediaSettings(name="squirrel"),
+    "minesweeper": HeterophilousSettings(name="minesweeper"),
+    "pubmed": PlanetoidSettings(name="pubmed"),
+    "arXiv": NpzArchiveSettings(),
 }
 
-SMALL = csbm.Settings(nodes=2000, features=16, splits=1)
+SMALL = CsbmSettings(nodes=2000, features=16, splits=1)
 """Stands in for every published graph when the benchmarks are only tried out."""
 
 
@@ -51,7 +47,7 @@ def load_local(source: SourceSettings, name: str) -> Graph:
     Raises:
         UserError: If a file is not here.
     """
-    return load_graph(source, LocalFiles(), name)
+    return SOURCES.build(source).load(LocalFiles(), name)
 
 
 def published_graphs(names: tuple[str, ...], small: bool = False) -> Iterator[Graph]:

@@ -9,12 +9,10 @@ from benchmarks.graphs import published_graphs
 from benchmarks.measure import side_by_side, use_threads
 from benchmarks.report import Rows
 from benchmarks.settings import Settings
-from benchmarks.training_steps import objective_epoch
-from figure_kedro.filters import normalised_adjacency
-from figure_kedro.filters.settings import FilterSettings
+from benchmarks.training_steps import FILTERS, objective_epoch
+from figure_kedro.filters import Operator
 from figure_kedro.graph import Graph
-from figure_kedro.methods.registry import build_method
-from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.methods.method import METHODS
 
 NOTE = """
 All methods on one graph are timed in turn, so that other work on the machine slows all of them alike. An epoch is what
@@ -28,6 +26,8 @@ same methods on a GPU.
 
 GRAPHS = ("cora", "citeseer", "squirrel", "chameleon")
 OTHERS = ("dgi", "mvgrl", "grace", "sugrl", "deepwalk", "node2vec")
+CHANGES = {"figure": {"strategy": "full"}, "dgi": {"strategy": "full"}, "grace": {"nodes": 0}}
+"""Where a method's settings are not the defaults."""
 
 
 def run(settings: Settings) -> pd.DataFrame:
@@ -50,9 +50,9 @@ def run(settings: Settings) -> pd.DataFrame:
 
 def epoch_of(graph: Graph, method: str, dim: int) -> Callable[[], None]:
     """One epoch of a method as training takes it."""
-    settings = RepresentationSettings(method=method, dim=dim, grace={"nodes": 0}, strategy="full")
-    built = build_method(settings, FilterSettings())
+    settings = METHODS.parse({"method": method, "dim": dim, **CHANGES.get(method, {})})
+    operator = Operator.of(graph, FILTERS)
+    built = METHODS.part(settings)(settings, operator.bank)
     model = built.build(graph.num_nodes, graph.num_features)
-    matrix = normalised_adjacency(graph.adjacency)
-    objective = built.objective(model, graph, matrix, torch.device("cpu"), None)
+    objective = built.objective(model, graph, operator, torch.device("cpu"), None)
     return objective_epoch(objective)

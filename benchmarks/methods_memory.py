@@ -1,6 +1,5 @@
 """Memory of the methods that the paper could not run on large graphs: GRACE and MVGRL."""
 
-import dataclasses
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -13,13 +12,11 @@ from benchmarks.graphs import PUBLISHED, SMALL, load_local, published_graphs
 from benchmarks.measure import Step, Steps, peak_memory
 from benchmarks.report import Rows
 from benchmarks.settings import Settings
-from benchmarks.training_steps import objective_epoch
+from benchmarks.training_steps import FILTERS, objective_epoch
 from figure_kedro.datasets.sources import SourceSettings
-from figure_kedro.filters import normalised_adjacency
-from figure_kedro.filters.settings import FilterSettings
-from figure_kedro.filters.structural import FeatureSettings, structural_features
-from figure_kedro.methods.registry import build_method
-from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.features import STRUCTURAL
+from figure_kedro.filters import Operator
+from figure_kedro.methods.method import METHODS
 
 NOTE = """
 Each row is a fresh process that reads the graph, normalises its adjacency, takes two epochs at 512 dimensions on two
@@ -50,7 +47,8 @@ def run(settings: Settings) -> pd.DataFrame:
             for graph in published_graphs((name,), settings.small):
                 file = Path(folder, f"{name}.npy")
                 if graph.features is None and not file.exists():
-                    np.save(file, structural_features(graph, FeatureSettings(structural="svd", components=FEATURES)))
+                    svd = STRUCTURAL.parse({"structural": "svd", "components": FEATURES})
+                    np.save(file, STRUCTURAL.build(svd).features(graph))
                 source = SMALL if settings.small else PUBLISHED[name]
                 dim = 8 if settings.small else 512
                 steps = peak_memory(partial(journey, source, name, file, method, changes, dim), 2).value
@@ -67,12 +65,13 @@ def journey(
     steps = Steps()
     graph = steps.run("load", lambda: load_local(source, name))
     if features.exists():
-        graph = dataclasses.replace(graph, features=np.load(features))
-    matrix = steps.run("normalise", lambda: normalised_adjacency(graph.adjacency))
-    built = build_method(RepresentationSettings(method=method, dim=dim, **{method: changes}), FilterSettings())
+        graph = graph.with_features(np.load(features))
+    operator = steps.run("normalise", lambda: Operator.of(graph, FILTERS))
+    settings = METHODS.parse({"method": method, "dim": dim, **changes})
+    built = METHODS.part(settings)(settings, operator.bank)
     model = built.build(graph.num_nodes, graph.num_features)
-    epoch = objective_epoch(built.objective(model, graph, matrix, torch.device("cpu"), None))
+    epoch = objective_epoch(built.objective(model, graph, operator, torch.device("cpu"), None))
     steps.run("epoch 1", epoch)
     steps.run("epoch 2", epoch)
-    steps.run("embed", lambda: [view.shape for view in built.embed(model, graph, matrix)])
+    steps.run("embed", lambda: [view.shape for view in built.embed(model, graph, operator)])
     return steps.done

@@ -11,7 +11,7 @@ from benchmarks.settings import Settings
 from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.errors import UserError
 from figure_kedro.estimator import FiGURe
-from figure_kedro.filters.structural import with_structural_features
+from figure_kedro.features import structural_features
 from figure_kedro.graph import Graph
 from figure_kedro.graph.splits import TEST, TRAIN, VAL
 
@@ -42,7 +42,7 @@ def run(settings: Settings) -> pd.DataFrame:
         except UserError:
             console.print(f"  left out: the files of {name} are not here (set FIGURE_RAW_MIRROR)", style="yellow")
             continue
-        graph = with_structural_features(graph, parameters.features)
+        graph = structural_features(graph, parameters.features)
         training = parameters.representation.training.model_copy(update={"threads": 1})
         representation = parameters.representation.model_copy(update={"training": training})
         figure = FiGURe(dim=512, filters=parameters.filters, settings=representation, progress=False).fit(graph)
@@ -57,14 +57,15 @@ def best_single_filter(views: dict[str, np.ndarray], graph: Graph) -> tuple[list
     """Test accuracy and chosen filter of every split."""
     scores, filters = [], []
     scaled = {name: view / view.std() for name, view in views.items()}
-    for codes in graph.splits:
+    labels = graph.targets.labels
+    for codes in graph.targets.splits:
         train, val, test = (codes == part for part in (TRAIN, VAL, TEST))
         tried = []
         for name, view in scaled.items():
             for penalty in PENALTIES:
-                model = LogisticRegression(C=penalty, max_iter=200).fit(view[train], graph.labels[train])
-                tried.append((model.score(view[val], graph.labels[val]), name, model))
+                model = LogisticRegression(C=penalty, max_iter=200).fit(view[train], labels[train])
+                tried.append((model.score(view[val], labels[val]), name, model))
         _, name, model = max(tried, key=lambda trial: trial[0])
-        scores.append(model.score(scaled[name][test], graph.labels[test]))
+        scores.append(model.score(scaled[name][test], labels[test]))
         filters.append(name)
     return scores, filters

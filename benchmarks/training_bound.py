@@ -1,6 +1,5 @@
 """An epoch of training beside the bound that memory traffic sets."""
 
-import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -11,8 +10,8 @@ from benchmarks.graphs import published_graphs
 from benchmarks.measure import copy_bandwidth, use_threads
 from benchmarks.report import Rows
 from benchmarks.settings import Settings
-from benchmarks.training_steps import BANK, full_objective, in_turn, objective_epoch
-from figure_kedro.filters import SparseOperator, normalised_adjacency
+from benchmarks.training_steps import BANK, FILTERS, full_objective, in_turn, objective_epoch
+from figure_kedro.filters import Operator, SparseOperator
 from figure_kedro.graph import Graph
 from figure_kedro.methods.features import FeatureMatrix
 
@@ -50,7 +49,7 @@ def run(settings: Settings) -> pd.DataFrame:
     for graph in published_graphs(GRAPHS, settings.small):
         if graph.features is None:
             features = np.random.default_rng(0).standard_normal((graph.num_nodes, FEATURES), dtype=np.float32)
-            graph = dataclasses.replace(graph, features=features)
+            graph = graph.with_features(features)
         for threads in settings.threads:
             for dim in (8,) if settings.small else DIMS:
                 with use_threads(threads):
@@ -61,7 +60,7 @@ def run(settings: Settings) -> pd.DataFrame:
 
 def _measure(graph: Graph, dim: int, threads: int, repeat: int) -> dict[str, float | str]:
     objective = full_objective(graph, dim)
-    operator = SparseOperator(normalised_adjacency(graph.adjacency), symmetric=True)
+    operator = Operator.of(graph, FILTERS).on()
     features = FeatureMatrix(graph.features)
     width, times = 2 * dim, 2 * (BANK.size - 1)
     moved = weights_first = times * product_bytes(operator.nnz, graph.num_nodes, width) + (

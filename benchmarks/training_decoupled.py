@@ -12,10 +12,9 @@ from benchmarks.report import Rows
 from benchmarks.settings import Settings
 from benchmarks.training_steps import BANK, model_of
 from figure_kedro.datasets.handles import BlockStore
-from figure_kedro.datasets.sources import csbm
+from figure_kedro.datasets.sources.kinds.csbm import CsbmSettings
 from figure_kedro.filters import normalised_adjacency
-from figure_kedro.methods.decoupled import DecoupledObjective
-from figure_kedro.methods.settings import DecoupledSettings
+from figure_kedro.methods.decoupled import DecoupledObjective, DecoupledSettings
 from figure_kedro.training.device import pick_device
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
@@ -32,7 +31,7 @@ all rows (the median). Nothing is warmed up. The files are in a temporary folder
 - at most GiB: the target for the journey.
 """
 
-GRAPH = csbm.Settings(nodes=2_000_000, degree=20, features=16, splits=1)
+GRAPH = CsbmSettings(nodes=2_000_000, degree=20, features=16, splits=1)
 DIM = 32
 EPOCHS = 3
 TARGET = 8.0
@@ -56,7 +55,7 @@ def run(settings: Settings) -> pd.DataFrame:
     return rows.frame()
 
 
-def journey(source: csbm.Settings) -> tuple[int, list[Step], list[float]]:
+def journey(source: CsbmSettings) -> tuple[int, list[Step], list[float]]:
     """From nothing to a trained model; returns the number of edges, the steps and the seconds of each epoch."""
     steps = Steps()
     graph = steps.run("generate", lambda: load_local(source, "csbm"))

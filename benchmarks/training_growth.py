@@ -9,7 +9,7 @@ from benchmarks.measure import high_water_mark, peak_memory, timing
 from benchmarks.report import Rows
 from benchmarks.settings import Settings
 from benchmarks.training_steps import full_objective
-from figure_kedro.datasets.sources import csbm
+from figure_kedro.datasets.sources.kinds.csbm import CsbmSettings
 from figure_kedro.training.device import pick_device
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
@@ -56,7 +56,7 @@ def journeys(nodes: int, epochs: int) -> tuple[int, float, list[float], float]:
 
 def journey(nodes: int, epochs: int) -> tuple[int, list[float]]:
     """Generate a graph and train on it; returns its edges and the seconds of each epoch after the first."""
-    graph = load_local(csbm.Settings(nodes=nodes, degree=10, features=16, splits=1), "csbm")
+    graph = load_local(CsbmSettings(nodes=nodes, degree=10, features=16, splits=1), "csbm")
     training = TrainingSettings(max_epochs=epochs + 1, patience=epochs + 1)
     record = train(full_objective(graph, DIM), training, device=pick_device("cpu"))
     return graph.num_edges, record.seconds[1:]

@@ -1,6 +1,5 @@
 """Whole-graph training on 169,343 nodes with 128 features: an epoch and its memory."""
 
-import dataclasses
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -12,10 +11,10 @@ from benchmarks.graphs import PUBLISHED, SMALL, load_local, published_graphs
 from benchmarks.measure import Step, Steps, peak_memory, timing
 from benchmarks.report import Rows
 from benchmarks.settings import Settings
-from benchmarks.training_steps import full_objective
+from benchmarks.training_steps import FILTERS, full_objective
 from figure_kedro.datasets.sources import SourceSettings
-from figure_kedro.filters import normalised_adjacency
-from figure_kedro.filters.structural import FeatureSettings, structural_features
+from figure_kedro.features import STRUCTURAL
+from figure_kedro.filters import Operator
 from figure_kedro.training.device import pick_device
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
@@ -42,7 +41,8 @@ def run(settings: Settings) -> pd.DataFrame:
     for graph in published_graphs(("arXiv",), settings.small):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "features.npy")
-            np.save(file, structural_features(graph, FeatureSettings(structural="svd", components=FEATURES)))
+            svd = STRUCTURAL.parse({"structural": "svd", "components": FEATURES, "keep_given": False})
+            np.save(file, STRUCTURAL.build(svd).features(graph))
             for threads in settings.threads:
                 for dim, target in {8: None}.items() if settings.small else DIMS.items():
                     epochs, steps = peak_memory(partial(journey, source, file, dim, settings.repeat), threads).value
@@ -57,9 +57,9 @@ def journey(source: SourceSettings, features: Path, dim: int, epochs: int) -> tu
     """Read, normalise and train; returns the seconds of each epoch after the first, and the steps."""
     steps = Steps()
     graph = steps.run("load", lambda: load_local(source, "arXiv"))
-    graph = dataclasses.replace(graph, features=np.load(features))
-    matrix = steps.run("normalise", lambda: normalised_adjacency(graph.adjacency))
-    objective = steps.run("prepare", lambda: full_objective(graph, dim, matrix))
+    graph = graph.with_features(np.load(features))
+    operator = steps.run("normalise", lambda: Operator.of(graph, FILTERS))
+    objective = steps.run("prepare", lambda: full_objective(graph, dim, operator))
     training = TrainingSettings(max_epochs=epochs + 1, patience=epochs + 1)
     record = steps.run("train", lambda: train(objective, training, device=pick_device("cpu")))
     return record.seconds[1:], steps.done

@@ -12,16 +12,16 @@ import torch
 
 from benchmarks.graphs import ROOT
 from benchmarks.measure import Timing, timing
-from figure_kedro.filters import SparseOperator, build_bank, normalised_adjacency
+from figure_kedro.filters import BANKS, Operator
 from figure_kedro.graph import Graph
 from figure_kedro.methods.encoder import FigureModel
 from figure_kedro.methods.features import FeatureMatrix
-from figure_kedro.methods.figure import Figure
 from figure_kedro.methods.full import FullObjective
-from figure_kedro.methods.settings import RepresentationSettings
-from figure_kedro.training.loop import Objective
+from figure_kedro.methods.kinds.figure import Figure, FigureSettings
+from figure_kedro.training.loop import TrainingObjective
 
-BANK = build_bank("monomial", 4)
+FILTERS = BANKS.parse({"bank": "monomial", "size": 4})
+BANK = BANKS.build(FILTERS)
 """The paper's default: ``I, A, A^2, A^3``, of which the last three are trained."""
 
 LEARNING_RATE = 1e-3
@@ -33,17 +33,16 @@ warnings.filterwarnings("ignore", message="Sparse invariant checks are implicitl
 
 def model_of(graph: Graph, dim: int) -> FigureModel:
     """Fresh weights for a graph."""
-    return Figure(RepresentationSettings(dim=dim), BANK).build(graph.num_nodes, graph.num_features)
+    return Figure(FigureSettings(dim=dim), BANK).build(graph.num_nodes, graph.num_features)
 
 
-def full_objective(graph: Graph, dim: int, matrix: sp.csr_array | None = None) -> FullObjective:
+def full_objective(graph: Graph, dim: int, operator: Operator | None = None) -> FullObjective:
     """FiGURe on the whole graph, as training sets it up."""
-    matrix = normalised_adjacency(graph.adjacency) if matrix is None else matrix
-    operator = SparseOperator(matrix, symmetric=True)
-    return FullObjective(model_of(graph, dim), FeatureMatrix(graph.features), operator, BANK)
+    operator = operator or Operator.of(graph, FILTERS)
+    return FullObjective(model_of(graph, dim), FeatureMatrix(graph.features), operator.on(), BANK)
 
 
-def objective_epoch(objective: Objective) -> Epoch:
+def objective_epoch(objective: TrainingObjective) -> Epoch:
     """An epoch of what is minimised, with the optimiser of the training loop."""
     optimiser = torch.optim.Adam(objective.module.parameters(), lr=LEARNING_RATE, fused=True)
     generator = torch.Generator().manual_seed(0)

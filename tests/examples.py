@@ -4,11 +4,10 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from figure_kedro.filters import FilterBank, SparseOperator, build_bank, normalised_adjacency
+from figure_kedro.filters import BANKS, FilterBank, Operator, SparseOperator, build_bank
 from figure_kedro.graph import Graph
 from figure_kedro.graph.build import graph_from_edges
-from figure_kedro.methods.encoder import FigureModel
-from figure_kedro.methods.settings import EncoderSettings
+from figure_kedro.methods.encoder import EncoderSettings, FigureModel
 from oracle import dense_filters, dense_operator
 
 NODES = 14
@@ -59,9 +58,14 @@ def example_model(
     return model
 
 
+def operator_of(graph: Graph, *, self_loops: bool = True) -> Operator:
+    """The normalised adjacency as methods are given it."""
+    return Operator.of(graph, BANKS.parse({"self_loops": self_loops}))
+
+
 def example_operator(graph: Graph, *, self_loops: bool = True) -> SparseOperator:
-    matrix = normalised_adjacency(graph.adjacency, self_loops=self_loops)
-    return SparseOperator(matrix, symmetric=not graph.directed)
+    """The normalised adjacency as objectives are given it."""
+    return operator_of(graph, self_loops=self_loops).on()
 
 
 def dense_features(graph: Graph) -> torch.Tensor:

@@ -9,6 +9,10 @@ import pytest
 from figure_kedro import settings
 from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.errors import UserError
+from figure_kedro.evaluation import HEADS
+from figure_kedro.filters import BANKS
+from figure_kedro.methods.method import METHODS
+from figure_kedro.parameters import KINDS
 
 PROJECT = Path(__file__).parents[1]
 
@@ -43,10 +47,17 @@ def mlflow_settings(conf, **params):
     return loaded["mlflow"]
 
 
+def places(conf, **params):
+    """Where each result of a run is kept."""
+    catalog = loader(conf, **params)["catalog"]
+    return {
+        name: entry["filepath"] for name, entry in catalog.items() if "filepath" in entry and name != "source_graph"
+    }
+
+
 def paths(conf, **params):
     """Where the results of a run are kept."""
-    catalog = loader(conf, **params)["catalog"]
-    return {entry["filepath"] for name, entry in catalog.items() if "filepath" in entry and name != "source_graph"}
+    return set(places(conf, **params).values())
 
 
 def test_default_is_the_data_set_that_needs_no_file(conf):
@@ -83,27 +94,117 @@ def test_file_of_the_method_wins_over_parameters_and_the_data_set_over_the_metho
 @pytest.mark.parametrize("path", sorted((PROJECT / "conf" / "base" / "methods").glob("*.yml")), ids=lambda p: p.stem)
 def test_every_method_file_is_valid_and_searches_settings_that_exist(conf, path):
     representation = loader(conf, representation={"method": path.stem}).parameters.representation
-    assert representation.tuning.space
+    assert representation.space
+    for name, values in representation.space.items():
+        for value in values:
+            assert representation.changed({name: value}).at(name) == value
+
+
+def test_every_method_is_valid_with_the_settings_of_the_files(conf):
+    for name in METHODS.names():
+        assert loader(conf, representation={"method": name}).parameters.representation.method == name
+
+
+def test_every_part_of_every_kind_is_valid_with_the_settings_of_the_files(conf):
+    for group in ("features", "filters", "projection", "evaluation"):
+        kind = KINDS[group]
+        for name in kind.names():
+            parameters = loader(conf, **{group: {kind.tag: name}}).parameters
+            assert getattr(getattr(parameters, group), kind.tag) == name
 
 
 def test_a_data_set_may_differ_for_one_dimension_and_the_command_line_wins(conf):
     path = conf / "local" / "datasets" / "mine.yml"
-    path.write_text(MINE + "  dimensions: {32: {filters: {size: 5}, features: {normalise: rows}}}\n")
+    dimensions = "  dimensions: {32: {filters: {size: 5}, features: {normalise: rows}}}\n"
+    path.write_text(MINE + dimensions)
 
     def chosen(dim, **params):
-        parameters = loader(conf, dataset="mine", representation={"dim": dim}, **params).parameters
+        representation = {} if dim is None else {"representation": {"dim": dim}}
+        parameters = loader(conf, dataset="mine", **representation, **params).parameters
         return parameters.filters.bank, parameters.filters.size, parameters.features.normalise
 
     assert chosen(512) == ("bernstein", 7, "none")
     assert chosen(32) == ("bernstein", 5, "rows")
     assert chosen(32, filters={"size": 9}) == ("bernstein", 9, "rows")
-    assert chosen(32, evaluation={"supervised": "gcn"}) == ("bernstein", 7, "none")
+    path.write_text(MINE + "  representation: {dim: 32}\n" + dimensions)
+    assert chosen(None) == ("bernstein", 5, "rows")
+    for head in ("gcn", "gprgnn", "h2gcn"):  # there are no embeddings of any dimension
+        assert chosen(None, evaluation={"head": head}) == ("bernstein", 7, "none")
+    assert chosen(None, evaluation={"head": "mlp"}) == ("bernstein", 5, "rows")
+
+
+@pytest.mark.parametrize("head", ["gcn", "gprgnn", "h2gcn"])
+def test_a_network_that_is_trained_end_to_end_has_nothing_learnt_before_it(conf, head):
+    representation = loader(conf, evaluation={"head": head}).parameters.representation
+    assert (representation.method, representation.embeddings) == ("features", "never")
+    for given, line in (
+        (
+            {"method": "dgi"},
+            "this evaluation.head learns from the features end to end; leave representation.method out",
+        ),
+        ({"dim": 32}, "unknown parameter 'representation.dim'; it is a setting of representation.method="),
+    ):
+        with pytest.raises(UserError, match=line) as error:
+            loader(conf, evaluation={"head": head}, representation=given).parameters  # noqa: B018
+        assert "\n" not in str(error.value)
+
+
+def test_what_a_file_says_about_other_parts_is_left_aside(conf):
+    (conf / "local" / "parameters.yml").write_text(
+        "representation: {temperature: 0.7, p: 3.0, training: {patience: 7}}\nprojection: {gammas: [0.5]}\n"
+    )
+    figure = loader(conf).parameters
+    assert (figure.representation.method, figure.representation.training.patience) == ("figure", 7)
+    assert figure.projection.map == "identity"
+    assert loader(conf, representation={"method": "grace"}).parameters.representation.temperature == 0.7
+    node2vec = loader(conf, representation={"method": "node2vec"}).parameters.representation
+    assert node2vec.p == 0.25  # its own file stands later
+    assert loader(conf, projection={"map": "fourier"}).parameters.projection.gammas == (0.5,)
+    assert loader(conf, representation={"method": "untrained"}).parameters.representation.training.seed == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (
+            {"projection": {"gammas": [0.5]}},
+            "unknown parameter 'projection.gammas'; it is a setting of projection.map=fourier",
+        ),
+        (
+            {"representation": {"method": "deepwalk", "p": 2.0}},
+            "unknown parameter 'representation.p'; it is a setting of representation.method=node2vec",
+        ),
+        (
+            {"projection": {"degree": 3}},
+            "unknown parameter 'projection.degree'; it is a setting of projection.map=anova or maclaurin",
+        ),
+        (
+            {"evaluation": {"patience": 3}},
+            "unknown parameter 'evaluation.patience'; it is a setting of evaluation.head=gcn, ",
+        ),
+    ],
+)
+def test_a_setting_of_another_part_on_the_command_line_is_one_line_that_names_the_part(conf, given, line):
+    with pytest.raises(UserError) as error:
+        loader(conf, **given).parameters  # noqa: B018
+    assert str(error.value).startswith(line)
+    assert "\n" not in str(error.value)
+
+
+def test_a_misspelt_setting_in_a_file_is_found_though_files_may_speak_of_other_parts(conf):
+    (conf / "local" / "parameters.yml").write_text("projection: {gamas: [0.5]}\n")
+    with pytest.raises(UserError, match=r"unknown parameter 'projection\.gamas'") as error:
+        loader(conf).parameters  # noqa: B018
+    assert "\n" not in str(error.value)
 
 
 def test_nodes_get_the_merged_parameters(conf):
     given = loader(conf, dataset="mine", features={"seed": 3})["parameters"]
-    assert given["filters"] == {"bank": "bernstein", "size": 7, "self_loops": True}
-    assert given["features"]["seed"] == 3
+    assert given["filters"] == BANKS.parse({"bank": "bernstein", "size": 7, "self_loops": True})
+    assert given["filters"].model_dump() == {"bank": "bernstein", "size": 7, "self_loops": True}
+    assert given["features"].seed == 3
+    assert isinstance(given["evaluation"], HEADS["linear"].Settings)
+    assert given["dataset"] == "mine"
 
 
 @pytest.mark.parametrize("path", sorted((PROJECT / "conf" / "base" / "datasets").glob("*.yml")), ids=lambda p: p.stem)
@@ -150,11 +251,53 @@ def test_runs_with_different_settings_share_no_path(conf):
         {"dataset": "mine"},
         {"dataset": "csbm"},
         {"dataset": "csbm", "source": {"seed": 1}},
-        {"filters": {"self_loops": False}},
-        {"features": {"structural": "svd"}},
+        {"dataset": "csbm", "source": {"nodes": 999}},
     ]
     for one, other in itertools.combinations([paths(conf, **run) for run in runs], 2):
         assert not one & other
+
+
+@pytest.mark.parametrize(
+    ("changed", "shared"),
+    [
+        ({"filters": {"self_loops": False}}, "graph targets splits dataset_statistics"),
+        ({"features": {"structural": "svd"}}, "targets splits"),
+        (
+            {"source": {"splits": 3}},
+            "graph operator filter_bank encoder embeddings loss_curve timing projection tuned_representation "
+            "tuning_journal checkpoint propagated_blocks",
+        ),
+        ({"representation": {"dim": 8}}, "graph targets splits dataset_statistics operator filter_bank"),
+        (
+            {"evaluation": {"trials": 3}},
+            "graph targets splits dataset_statistics operator filter_bank encoder embeddings loss_curve timing "
+            "tuned_representation tuning_journal checkpoint propagated_blocks projection",
+        ),
+        (
+            {"projection": {"map": "fourier"}},
+            "graph targets splits dataset_statistics operator filter_bank encoder embeddings loss_curve timing "
+            "tuned_representation tuning_journal checkpoint propagated_blocks",
+        ),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_runs_with_different_settings_share_the_paths_of_equal_results_and_no_other(conf, changed, shared):
+    one, other = places(conf), places(conf, **changed)
+    assert one.keys() == other.keys()
+    assert {name for name in one if one[name] == other[name]} == set(shared.split())
+    assert set(one.values()) & set(other.values()) == {one[name] for name in shared.split()}
+
+
+def test_embeddings_are_computed_from_the_graph_operator_and_encoder_of_their_run(conf):
+    for params in ({}, {"filters": {"size": 5}}, {"representation": {"method": "deepwalk"}}):
+        catalog = loader(conf, **params)["catalog"]
+        for name in ("graph", "operator", "encoder"):
+            assert catalog["embeddings"][name] == catalog[name]["filepath"]
+
+
+def test_no_two_results_of_a_run_share_a_path(conf):
+    found = places(conf)
+    assert len(set(found.values())) == len(found)
 
 
 def test_runs_with_equal_settings_find_each_others_results(conf):

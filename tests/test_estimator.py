@@ -1,5 +1,7 @@
+import dataclasses
 import json
 import logging
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,17 +9,20 @@ import scipy.sparse as sp
 import torch
 
 from examples import dense_features, exact_filters, example_graph, relabelled
-from figure_kedro.datasets.tensor_file import CheckpointFile
+from figure_kedro.datasets.files.tensor_file import CheckpointFile, read_tensors, write_tensors
 from figure_kedro.errors import UserError
-from figure_kedro.estimator import FiGURe
-from figure_kedro.filters.settings import FilterSettings
-from figure_kedro.graph import Graph
-from figure_kedro.methods import figure as method
-from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.estimator import WEIGHTS, FiGURe, Representation
+from figure_kedro.filters import BANKS, Operator
+from figure_kedro.graph import Graph, Targets, random_splits
+from figure_kedro.methods import strategy as strategies
+from figure_kedro.methods.kinds.deepwalk import DeepWalkSettings
+from figure_kedro.methods.kinds.figure import FigureSettings
+from figure_kedro.migration import MODEL_FORMAT
 from oracle import encode
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
+FORMAT_1 = Path(__file__).parent / "fixtures" / "models_format_1"
 TRAINING = {"max_epochs": 4, "threads": 1, "device": "cpu"}
 VARIANTS = [
     {},
@@ -31,7 +36,13 @@ VARIANTS = [
 
 
 def estimator(dim=5, filters=None, training=TRAINING, **settings):
-    return FiGURe(dim, filters=filters, settings=RepresentationSettings(training=training, **settings), progress=False)
+    return FiGURe(dim, filters=filters, settings=FigureSettings(training=training, **settings), progress=False)
+
+
+def halves(splits, **targets):
+    """Two classes and some splits."""
+    labels = np.arange(14) % 2
+    return Targets(labels, ("a", "b"), random_splits(labels, splits, 0.4, 0.3, seed=splits), **targets)
 
 
 def assert_same_views(left, right, **tolerance):
@@ -45,7 +56,7 @@ def assert_same_views(left, right, **tolerance):
 @pytest.mark.parametrize("bank", ["monomial", "bernstein", "chebyshev"])
 def test_embeddings_equal_the_oracle_under_every_filter(bank, variant, features):
     graph = example_graph(directed=True, features=features)
-    figure = estimator(filters=FilterSettings(bank=bank), encoder=variant).fit(graph)
+    figure = estimator(filters=BANKS.parse({"bank": bank}), encoder=variant).fit(graph)
     views = figure.transform(graph)
     assert tuple(views) == figure.view_names
     for index, matrix in enumerate(exact_filters(graph, bank, 4)):
@@ -58,12 +69,13 @@ def test_embeddings_equal_the_oracle_under_every_filter(bank, variant, features)
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_saved_and_loaded_model_gives_equal_embeddings(variant, tmp_path):
     graph = example_graph()
-    figure = estimator(filters=FilterSettings(bank="bernstein", size=3, self_loops=False), encoder=variant).fit(graph)
+    filters = BANKS.parse({"bank": "bernstein", "size": 3, "self_loops": False})
+    figure = estimator(filters=filters, encoder=variant).fit(graph)
     figure.save(tmp_path)
     loaded = FiGURe.load(tmp_path)
     assert_same_views(loaded.transform(graph), figure.transform(graph))
     assert (loaded.filters, loaded.settings, loaded.record_) == (figure.filters, figure.settings, figure.record_)
-    assert loaded.checksum_ == graph.checksum()
+    assert loaded.checksum_ == graph.checksum
 
 
 def test_settings_are_saved_where_a_person_can_read_them(tmp_path):
@@ -73,9 +85,50 @@ def test_settings_are_saved_where_a_person_can_read_them(tmp_path):
     assert settings["filters"]["bank"] == "monomial"
 
 
+@pytest.mark.parametrize("folder", sorted(FORMAT_1.iterdir()), ids=lambda folder: folder.name)
+def test_model_of_the_first_format_is_loaded_and_gives_the_embeddings_that_it_gave(folder, tmp_path):
+    graph = example_graph()
+    loaded = Representation.load(folder)
+    expected = dict(np.load(folder / "views.npz"))
+    assert list(loaded.view_names) == list(expected)
+    assert_same_views(loaded.transform(graph), expected, rtol=0, atol=1e-6)
+    loaded.save(tmp_path)
+    assert json.loads((tmp_path / "settings.json").read_text())["format"] == MODEL_FORMAT
+    assert_same_views(Representation.load(tmp_path).transform(graph), expected, rtol=0, atol=1e-6)
+
+
+def test_settings_of_a_model_of_the_first_format_are_those_that_it_had():
+    grace, walk, bank, dgi = (
+        Representation.load(FORMAT_1 / name) for name in ("grace", "node2vec", "figure_bernstein", "dgi")
+    )
+    assert (grace.settings.temperature, grace.settings.dim, grace.settings.training.max_epochs) == (0.5, 5, 4)
+    assert (walk.settings.p, walk.settings.q, walk.settings.length) == (0.5, 1.0, 10)
+    assert bank.filters == BANKS.parse({"bank": "bernstein", "size": 3, "self_loops": False})
+    assert (bank.settings.encoder.gcn_layers, bank.settings.encoder.shared) == (2, False)
+    assert dgi.settings.method == "dgi"
+    assert dgi.record_.epochs == 4
+
+
+@pytest.mark.parametrize("name", ["deepwalk", "node2vec"])
+def test_model_of_walks_of_the_first_format_refuses_a_graph_of_another_size(name):
+    with pytest.raises(UserError, match="knows only the nodes"):
+        Representation.load(FORMAT_1 / name).transform(example_graph(30))
+
+
+@pytest.mark.parametrize("version", [MODEL_FORMAT + 1, "x"])
+def test_model_of_a_newer_format_is_refused_in_one_line(version, tmp_path):
+    estimator().fit(example_graph()).save(tmp_path)
+    weights, description = read_tensors(tmp_path / WEIGHTS)
+    assert description["format"] == MODEL_FORMAT
+    write_tensors(tmp_path / WEIGHTS, weights, description | {"format": version, "filters": "of another kind"})
+    with pytest.raises(UserError, match=f"^the model has format {version!r}, .* a newer version") as caught:
+        FiGURe.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("self_loops", [True, False])
 def test_new_graph_with_other_nodes_is_embedded_and_an_isolated_node_stays_finite(self_loops):
-    figure = estimator(filters=FilterSettings(self_loops=self_loops)).fit(example_graph())
+    figure = estimator(filters=BANKS.parse({"self_loops": self_loops})).fit(example_graph())
     new = example_graph(30, seed=5)
     assert new.adjacency[[29]].nnz == 0
     for view in figure.transform(new).values():
@@ -120,8 +173,7 @@ def test_labels_and_splits_do_not_matter():
         graph.ids,
         graph.adjacency,
         features=graph.features,
-        labels=np.arange(14) % 2,
-        classes=("a", "b"),
+        targets=halves(2),
     )
     assert_same_views(estimator().fit(graph).transform(graph), estimator().fit(labelled).transform(graph))
 
@@ -136,6 +188,52 @@ def test_graph_without_features_cannot_stand_for_one_with_features():
     figure = estimator().fit(example_graph(130, columns=128))
     with pytest.raises(UserError, match="example has no features, but the model was trained on 128"):
         figure.transform(example_graph(130, features=None))
+
+
+def walker():
+    settings = DeepWalkSettings(dim=4, length=5, training=TRAINING)
+    return Representation(settings=settings, progress=False).fit(example_graph())
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_deepwalk_accepts_the_same_edges_with_other_splits_or_features(stored, tmp_path):
+    graph, deepwalk = example_graph(), walker()
+    views = deepwalk.transform(graph)
+    if stored:
+        deepwalk.save(tmp_path)
+        deepwalk = Representation.load(tmp_path)
+    for changed in (
+        dataclasses.replace(graph, targets=halves(1)),
+        dataclasses.replace(graph, targets=halves(3, metric="roc_auc")),
+        graph.with_features(graph.features + 1),
+        graph.with_features(np.ones((14, 2), dtype=np.float32)),
+        dataclasses.replace(graph, features=None, name="renamed"),
+    ):
+        assert_same_views(deepwalk.transform(changed), views)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_deepwalk_refuses_other_edges(stored, tmp_path):
+    graph, deepwalk = example_graph(), walker()
+    if stored:
+        deepwalk.save(tmp_path)
+        deepwalk = Representation.load(tmp_path)
+    without, heavier = graph.adjacency.tolil(), graph.adjacency.copy()
+    u, v = (int(end[0]) for end in graph.adjacency.nonzero())
+    without[u, v] = without[v, u] = 0
+    heavier.data *= 2
+    order = np.roll(np.arange(14), 1)
+    for other in (
+        dataclasses.replace(graph, adjacency=sp.csr_array(without)),
+        dataclasses.replace(graph, adjacency=heavier),
+        dataclasses.replace(graph, directed=True),
+        dataclasses.replace(graph, ids=graph.ids + 1),
+        relabelled(graph, order),
+        example_graph(seed=1),
+    ):
+        with pytest.raises(UserError, match="knows only the nodes that it was trained on") as caught:
+            deepwalk.transform(other)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("use", ["transform", "save"])
@@ -158,7 +256,7 @@ def test_dimension_below_one_is_a_user_error(dim):
 
 def test_bank_of_the_identity_alone_is_a_user_error():
     with pytest.raises(UserError, match="nothing to train"):
-        estimator(filters=FilterSettings(size=1)).fit(example_graph())
+        estimator(filters=BANKS.parse({"size": 1})).fit(example_graph())
 
 
 def test_two_estimators_side_by_side_share_no_file(tmp_path, monkeypatch):
@@ -188,7 +286,7 @@ def test_graph_without_features_is_given_structural_ones(directed, tmp_path):
 
 @pytest.fixture
 def short_of_memory(monkeypatch, caplog):
-    monkeypatch.setattr(method, "available_memory", lambda device: 1000)
+    monkeypatch.setattr(strategies, "available_memory", lambda device: 1000)
     caplog.set_level(logging.INFO)
     return caplog
 
@@ -225,7 +323,8 @@ def test_estimate_of_memory_counts_what_every_layer_keeps(monkeypatch):
     for layers in (1, 2, 3):
         figure = estimator(64, encoder={"gcn_layers": layers})
         model = figure.method.build(4000, 6)
-        estimates.append(method.estimate_memory(graph, figure._normalised(graph), model, figure.settings))
+        nnz = Operator.of(graph, figure.filters).matrix.nnz
+        estimates.append(strategies.estimate_memory(figure.settings, model, graph.features, nnz))
     block = 4 * 4000 * 2 * 64  # three filters, two blocks a layer
     assert np.diff(estimates).tolist() == [6 * block, 6 * block]
 
@@ -236,14 +335,41 @@ def test_strategy_that_is_asked_for_is_taken(strategy, short_of_memory):
     assert f"strategy {strategy} on cpu, as asked for" in short_of_memory.text
 
 
+@pytest.mark.parametrize(("chance", "warned"), [(0.1, True), (10.0, False)])
+def test_training_that_is_no_better_than_guessing_is_said(chance, warned, caplog):
+    figure = estimator()
+    figure.method.chance_loss = chance
+    figure.fit(example_graph())
+    assert ("is not below that of guessing" in caplog.text) is warned
+
+
+def test_operator_that_is_at_hand_gives_the_same_embeddings():
+    graph, filters = example_graph(directed=True), BANKS.parse({"self_loops": False})
+    operator = Operator.of(graph, filters)
+    plain = estimator(filters=filters).fit(graph)
+    given = estimator(filters=filters).fit(graph, operator=operator)
+    assert_same_views(given.embed(graph, operator), plain.transform(graph))
+
+
+def test_embeddings_are_computed_when_they_are_asked_for_and_once(monkeypatch):
+    graph = example_graph()
+    figure = estimator().fit(graph)
+    computed, embed = [], figure.method.embed
+    monkeypatch.setattr(figure.method, "embed", lambda *given: computed.append(1) or embed(*given))
+    views = figure.embed(graph)
+    assert (tuple(views), views.width, len(computed)) == (("I", "A", "A^2", "A^3"), 5, 0)
+    assert views["A"].shape == views["I"].shape == (14, 5)
+    assert len(computed) == 1
+
+
 def test_progress_bar_is_gone_after_training_and_after_a_mistake():
     import rich
 
-    settings = RepresentationSettings(training={**TRAINING, "device": "cuda:99"})
+    settings = FigureSettings(training={**TRAINING, "device": "cuda:99"})
     with pytest.raises(UserError, match="no device"):
         FiGURe(4, settings=settings).fit(example_graph())
     assert not rich.get_console()._live_stack
-    FiGURe(4, settings=RepresentationSettings(training=TRAINING)).fit(example_graph())
+    FiGURe(4, settings=FigureSettings(training=TRAINING)).fit(example_graph())
     assert not rich.get_console()._live_stack
 
 

@@ -9,13 +9,16 @@ import sys
 import pytest
 from kedro.io import DatasetError
 
+from figure_kedro.cli import CommandError
 from figure_kedro.errors import UserError
-from figure_kedro.hooks import CommandError, ProjectHooks
+from figure_kedro.hooks import ProjectHooks
 from figure_kedro.log_noise import worth_saying
 
 INTERRUPTED = """
 import os, signal, sys
 import mlflow
+from kedro.io import DataCatalog
+from kedro.pipeline import Pipeline
 from figure_kedro.hooks import ProjectHooks
 from figure_kedro.parameters import check_parameters
 
@@ -23,7 +26,7 @@ mlflow.set_tracking_uri(sys.argv[1])
 hooks = ProjectHooks()
 hooks._parameters = check_parameters({"dataset": "some", "source": {"kind": "csbm"}})
 mlflow.start_run()
-hooks.before_pipeline_run()
+hooks.before_pipeline_run({}, Pipeline([]), DataCatalog())
 os.kill(os.getpid(), signal.SIGINT)
 """
 

@@ -1,12 +1,15 @@
 """Settings are checked before anything is computed, and name the results that they decide."""
 
+import copy
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figure_kedro.errors import UserError
-from figure_kedro.methods.settings import RepresentationSettings
-from figure_kedro.parameters import check_parameters
+from figure_kedro.methods.kinds.grace import GraceSettings
+from figure_kedro.parameters import KINDS, STAGES, Parameters, check_parameters
+from flips import FILES, IDLE, NOTHING, TARGETS, base, flipped, leaves
 
 CSBM = {"kind": "csbm", "nodes": 100}
 
@@ -34,7 +37,7 @@ def check(**changes):
         ),
         (
             {"filters": {"bank": "bernstien"}},
-            "parameter 'filters.bank': there is no filter bank 'bernstien'; did you mean 'bernstein'?",
+            "parameter 'filters.bank': there is no 'bernstien'; did you mean 'bernstein'?",
         ),
         (
             {"features": {"structural": "svdd"}},
@@ -57,10 +60,18 @@ def check(**changes):
         ),
         ({"filters": 3}, "parameter 'filters' is a group; set its parts, such as filters.bank"),
         ({"source": None}, "parameter 'source' is a group; set its parts, such as source.kind"),
+        (
+            {"projection": {"map": "identity", "gammas": [0.5]}},
+            "unknown parameter 'projection.gammas'; it is a setting of projection.map=fourier",
+        ),
+        (
+            {"evaluation": {"metric": "acuracy"}},
+            "parameter 'evaluation.metric': there is no 'acuracy'; did you mean 'accuracy'?",
+        ),
         ({"raw_mirror": "/no/such/folder"}, "parameter 'raw_mirror': there is no folder /no/such/folder"),
         (
             {"source": {"kind": "own"}},
-            "parameter 'source.edges' is needed: edge table, .csv, .csv.gz or .parquet: one edge a row",
+            "parameter 'source.edges' is needed: edge table, .csv, .csv.gz or .parquet: one edge per row",
         ),
         (
             {"source": {"kind": "own", "edges": "e.csv", "split_columns": "s"}},
@@ -136,7 +147,21 @@ decisive = st.fixed_dictionaries(
 @given(one=decisive, other=decisive)
 def test_keys_are_equal_exactly_where_the_settings_are(one, other):
     one, other = check_parameters(one), check_parameters(other)
-    assert (one.key("data_processing") == other.key("data_processing")) == (one == other)
+    assert (one.key("targets") == other.key("targets")) == (one.source == other.source)
+    graphs = (one.source, one.features) == (other.source, other.features)
+    assert (one.key("statistics") == other.key("statistics")) == graphs
+    filtered = (without_splits(one), one.features, one.filters) == (
+        without_splits(other),
+        other.features,
+        other.filters,
+    )
+    assert (one.key("filters") == other.key("filters")) == filtered
+    assert (one.key("representation") == other.key("representation")) == filtered
+    assert (one.key("evaluation") == other.key("evaluation")) == (graphs and one.filters == other.filters)
+
+
+def without_splits(parameters):
+    return parameters.source.model_dump(exclude={"splits"})
 
 
 @settings(max_examples=60, deadline=None)
@@ -148,7 +173,9 @@ def test_one_changed_setting_changes_the_key(base, data):
     field = data.draw(st.sampled_from(sorted(set(groups[group]) - {"kind"})))
     changed = groups[group] | {field: another(groups[group][field])}
     after = check_parameters(base | {group: changed})
-    assert after.key("data_processing") != before.key("data_processing")
+    assert after.key("evaluation") != before.key("evaluation")
+    first = "filters" if group == "filters" else "statistics"
+    assert after.key(first) != before.key(first)
 
 
 def another(value):
@@ -156,7 +183,7 @@ def another(value):
         "none": "rows",
         "rows": "none",
         "auto": "svd",
-        "svd": "none",
+        "svd": "auto",
         "monomial": "chebyshev",
         "bernstein": "monomial",
         "cora": "citeseer",
@@ -170,7 +197,174 @@ def another(value):
 
 def test_where_files_lie_does_not_change_the_key(tmp_path):
     moved = check(data_folder=str(tmp_path), raw_mirror=str(tmp_path))
-    assert moved.key("data_processing") == check().key("data_processing")
+    for stage in STAGES:
+        assert moved.key(stage) == check().key(stage)
+
+
+ALL = set(STAGES)
+LEARNT = {"representation", "projection", "evaluation"}
+STAGES_OF = {
+    "source": ALL,
+    "features": ALL - {"targets"},
+    "filters": {"filters", *LEARNT},
+    "representation": LEARNT,
+    "projection": {"projection", "evaluation"},
+    "evaluation": {"evaluation"},
+}
+"""The stages whose results a group of settings decides, with the default parts."""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The files that settings name, in the current directory."""
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def keys(**changes):
+    parameters = check(**changes)
+    return {stage: parameters.key(stage) for stage in STAGES}
+
+
+def stages_that_differ(one, other):
+    return {stage for stage in STAGES if one[stage] != other[stage]}
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("group", "part", "path"), list(leaves()))
+def test_exactly_the_settings_that_decide_a_result_change_its_key(group, part, path):
+    asleep, awake = IDLE.get((part, path), (None, {}))
+    if asleep is not None:
+        raw = base(group, part, asleep)
+        assert keys(**{group: raw}) == keys(**{group: flipped(group, raw, path)})
+    raw = base(group, part, awake)
+    decided = STAGES_OF[group]
+    if f"{group}.{path}" in NOTHING:
+        decided = set()
+    elif group == "source" and (part, path) in TARGETS:
+        decided = {"targets", "statistics", "evaluation"}
+    assert stages_that_differ(keys(**{group: raw}), keys(**{group: flipped(group, raw, path)})) == decided
+
+
+def test_every_exception_is_one_of_a_field_that_there_is():
+    known = set(leaves())
+    assert {f"{group}.{path}" for group, _, path in known} >= NOTHING
+    assert {(part, path) for group, part, path in known if group == "source"} >= TARGETS
+    trained = {(part, path) for _, part, path in known}
+    assert {pair for pair in IDLE if not pair[1].startswith("tuning.")} <= trained
+
+
+@pytest.mark.usefixtures("files")
+def test_what_is_no_part_decides_nothing(tmp_path):
+    others = {"dataset": "other", "data_folder": "elsewhere", "raw_mirror": str(tmp_path)}
+    assert set(Parameters.model_fields) == {*others, *KINDS}
+    for name, value in others.items():
+        assert keys(**{name: value}) == keys()
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("group", KINDS)
+def test_no_two_parts_of_a_kind_have_a_key_in_common(group):
+    found = [keys(**{group: base(group, part)}) for part in KINDS[group].names()]
+    for stage in STAGES_OF[group]:
+        assert len({key[stage] for key in found}) == len(found)
+
+
+@pytest.mark.parametrize("group", KINDS)
+def test_a_part_with_a_new_version_has_new_keys(group, monkeypatch):
+    before = keys()
+    part = KINDS[group].part(getattr(check(), group))
+    monkeypatch.setattr(part, "version", part.version + 1)
+    assert stages_that_differ(before, keys()) == STAGES_OF[group]
+
+
+def test_speed_machine_and_what_is_kept_change_no_key():
+    for changes in (
+        {"representation": {"training": {"threads": 7}}},
+        {"representation": {"training": {"device": "cuda:1"}}},
+        {"representation": {"training": {"checkpoint_seconds": 1.5}}},
+        {"representation": {"embeddings": "never"}},
+        {"representation": {"decoupled": {"columns": 5}}},
+        {"evaluation": {"threads": 7}},
+    ):
+        assert keys(**changes) == keys()
+
+
+def test_columns_propagated_at_a_time_change_no_key_of_the_decoupled_strategy():
+    strategy = {"strategy": "decoupled"}
+    assert keys(representation=strategy) == keys(representation=strategy | {"decoupled": {"columns": 5}})
+
+
+@pytest.mark.parametrize("strategy", ["auto", "full", "decoupled", "sampled"])
+def test_settings_of_samples_change_the_key_only_where_samples_are_taken(strategy):
+    for sampled in ({"size": 100}, {"batch": 3}, {"nodes": "random"}):
+        one = keys(representation={"strategy": strategy})
+        other = keys(representation={"strategy": strategy, "sampled": sampled})
+        assert stages_that_differ(one, other) == (LEARNT if strategy == "sampled" else set())
+
+
+@pytest.mark.parametrize("method", ["dgi", "mvgrl", "grace", "sugrl"])
+def test_the_bank_does_not_change_what_a_method_without_a_bank_learns_but_self_loops_do(method):
+    def learnt(**filters):
+        return check(representation={"method": method}, filters=filters).key("representation")
+
+    assert learnt(bank="bernstein") == learnt(bank="monomial", size=9) == learnt()
+    assert learnt(self_loops=False) != learnt()
+
+
+def test_the_bank_changes_what_figure_learns():
+    assert check(filters={"bank": "bernstein"}).key("representation") != check().key("representation")
+
+
+@pytest.mark.parametrize("method", ["deepwalk", "node2vec"])
+def test_neither_features_nor_filters_change_what_walks_learn(method):
+    def learnt(**changes):
+        return check(representation={"method": method}, **changes).key("representation")
+
+    for changes in (
+        {"features": {"structural": "degrees"}},
+        {"features": {"normalise": "rows"}},
+        {"filters": {"bank": "chebyshev", "size": 9}},
+        {"filters": {"self_loops": False}},
+    ):
+        assert learnt(**changes) == learnt()
+    assert learnt(source=CSBM | {"seed": 1}) != learnt()
+
+
+def test_filters_do_not_change_features_that_are_taken_as_they_are():
+    def learnt(**changes):
+        return check(representation={"method": "features"}, **changes).key("representation")
+
+    assert learnt(filters={"self_loops": False, "bank": "chebyshev"}) == learnt()
+    assert learnt(features={"normalise": "rows"}) != learnt()
+
+
+@pytest.mark.parametrize("head", ["gcn", "gprgnn", "h2gcn"])
+def test_a_network_on_the_graph_is_decided_neither_by_embeddings_nor_by_filters_nor_by_a_projection(head):
+    def judged(**changes):
+        return check(evaluation={"head": head}, **changes).key("evaluation")
+
+    for changes in (
+        {"representation": {"method": "deepwalk"}},
+        {"representation": {"dim": 8, "training": {"seed": 1}}},
+        {"filters": {"bank": "bernstein", "size": 9, "self_loops": False}},
+        {"projection": {"map": "fourier"}},
+    ):
+        assert judged(**changes) == judged()
+    assert judged(features={"normalise": "rows"}) != judged()
+    assert judged(source=CSBM | {"splits": 3}) != judged()
+
+
+def test_the_number_of_splits_decides_targets_and_scores_but_neither_graph_nor_embeddings():
+    changed = stages_that_differ(keys(), keys(source=CSBM | {"splits": 3}))
+    assert changed == {"targets", "statistics", "evaluation"}
+
+
+def test_there_is_no_key_of_an_unknown_stage():
+    with pytest.raises(ValueError, match="no stage 'data_processing'"):
+        check().key("data_processing")
 
 
 def test_settings_cannot_be_changed_after_they_are_checked():
@@ -178,19 +372,26 @@ def test_settings_cannot_be_changed_after_they_are_checked():
         check().filters.size = 5
 
 
-FREE = ("space", "spaces")  # their keys are names of other settings, which have errors of their own
-
-
 def groups(settings, path=()):
+    """The paths of all groups; what is in a search space are names of settings, which have errors of their own."""
     yield path
     for name, value in settings.items():
-        if isinstance(value, dict) and name not in FREE:
+        if isinstance(value, dict) and name != "space":
             yield from groups(value, (*path, name))
 
 
-@pytest.mark.parametrize("path", list(groups(check().model_dump(mode="json"))), ids=".".join)
-def test_unknown_setting_of_any_group_is_named_in_full(path):
-    raw = check().model_dump(mode="json")
+def all_groups():
+    """Every group of every part of every kind, as the settings that have it and its path."""
+    for group, kind in KINDS.items():
+        for part in kind.names():
+            raw = check(**{group: base(group, part)}).model_dump(mode="json")
+            yield from (pytest.param(raw, path, id=f"{part}-{'.'.join(path)}") for path in groups(raw[group], (group,)))
+    yield pytest.param(check().model_dump(mode="json"), (), id="all")
+
+
+@pytest.mark.parametrize(("raw", "path"), list(all_groups()))
+def test_unknown_setting_of_any_group_is_named_in_full(raw, path):
+    raw = copy.deepcopy(raw)
     inner = raw
     for name in path:
         inner = inner[name]
@@ -204,11 +405,17 @@ def test_unknown_setting_of_any_group_is_named_in_full(path):
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"representation": {"tuning": {"space": {"training.rate": [1]}}}}, "there is no setting 'training.rate'"),
-        ({"evaluation": {"end_to_end": {"spaces": {"gcn": {"rate": [1]}}}}}, "gcn has no setting 'rate'"),
-        ({"representation": {"method": "deepwalk", "walks": {"p": 2.0}}}, "deepwalk has neither p nor q"),
+        ({"representation": {"tuning": {"space": {"training.rate": [1]}}}}, "figure has no setting 'training.rate'"),
+        ({"evaluation": {"head": "gcn", "space": {"rate": [1]}}}, "gcn has no 'rate'"),
+        ({"evaluation": {"head": "gcn", "space": {"alpha": [0.5]}}}, "gcn has no 'alpha'"),
+        ({"evaluation": {"head": "gcn", "space": {"hidden": []}}}, "hidden has no value to try"),
+        ({"evaluation": {"head": "gcn", "space": {"dropout": [2.0]}}}, r"dropout.*less than 1"),
+        (
+            {"representation": {"method": "deepwalk", "p": 2.0}},
+            r"unknown parameter 'representation\.p'; it is a setting of representation\.method=node2vec",
+        ),
         ({"representation": {"method": "gdi"}}, "did you mean 'dgi'"),
-        ({"evaluation": {"supervised": "gcnn"}}, "did you mean 'gcn'"),
+        ({"evaluation": {"head": "gcnn"}}, "did you mean 'gcn'"),
     ],
 )
 def test_a_mistake_in_a_method_or_its_search_is_one_line(change, line):
@@ -218,7 +425,9 @@ def test_a_mistake_in_a_method_or_its_search_is_one_line(change, line):
 
 
 def test_a_value_out_of_range_in_a_search_space_is_one_line():
-    settings = RepresentationSettings(tuning={"space": {"grace.temperature": [0.0]}})
-    with pytest.raises(UserError, match=r"grace\.temperature cannot be 0\.0") as error:
-        settings.changed({"grace.temperature": 0.0})
-    assert "\n" not in str(error.value)
+    for space in ({"temperature": [0.4, 0.0]}, {"training.learning_rate": [0]}, {"dim": [1.5]}, {"training": [1, 2]}):
+        with pytest.raises(UserError, match=r"cannot be|is a group") as error:
+            check(representation={"method": "grace", "tuning": {"space": space}})
+        assert "\n" not in str(error.value)
+    with pytest.raises(UserError, match=r"temperature cannot be 0\.0"):
+        GraceSettings().changed({"temperature": 0.0})

@@ -1,9 +1,10 @@
 """How parameters, data set files and the command line become one configuration."""
 
 import os
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from kedro.config import MissingConfigException, OmegaConfigLoader
 from omegaconf import OmegaConf
@@ -11,23 +12,30 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from figure_kedro.errors import UserError, nearest
-from figure_kedro.parameters import Parameters, check_parameters
 
-SUPERVISED_REPRESENTATION = {"method": "features", "embeddings": "never", "tuning": {"enabled": False}}
-"""A supervised network learns from the features as they are: there is nothing to train or to store before it."""
+if TYPE_CHECKING:
+    from figure_kedro.parameters import Parameters
+
+# The parts of the project, and torch behind them, are imported when parameters are asked for: Kedro reads this module
+# for every command, also for those that need none of them.
+
+FEATURES_ALONE = {"method": "features", "embeddings": "never"}
+"""The representation of a head that reads the graph: there is nothing to learn or to keep before it."""
 
 
 class ProjectConfigLoader(OmegaConfigLoader):
-    """Kedro's loader, with one file a data set and one a method.
+    """Kedro's loader, with one file for each data set and each method.
 
     ``conf/<environment>/datasets/cora.yml`` holds ``cora:`` and below it whatever differs from the parameters for
     that data set, in the same shape; ``conf/<environment>/methods/dgi.yml`` does so for ``representation.method=dgi``.
     Below ``dimensions: {512: ...}`` a data set's file says what differs for embeddings of that dimension alone. What
     stands later wins: parameters, the method's file, the data set's file, its part for the dimension, ``--params``.
+    What a file says about settings that the chosen part (method, map, head, ...) does not have is left aside; on the
+    command line that is a mistake.
 
-    Catalog files can use ``${setting:dataset}``, the value of any parameter, and ``${run_key:data_processing}``, a
-    short name for all settings that decide the results of that pipeline. A path with its run key in it is never
-    shared by two runs with different settings. ``${tracking_uri:}`` and ``${artefact_uri:}`` are where MLflow keeps
+    Catalog files can use ``${setting:dataset}``, the value of any parameter, and ``${run_key:representation}``, a
+    short name for all that decides the results of that stage. A path with its run key in it is never shared by two
+    runs with different results. ``${tracking_uri:}`` and ``${artefact_uri:}`` are where MLflow keeps
     its records: a SQLite file in the data folder, unless ``MLFLOW_TRACKING_URI`` says otherwise.
     """
 
@@ -41,40 +49,42 @@ class ProjectConfigLoader(OmegaConfigLoader):
     def __getitem__(self, key: str) -> dict[str, Any]:
         self._register_resolvers()
         if key == "parameters" and key not in self.data:
-            return self._merged_parameters
+            return dict(self.parameters)  # every group as the checked settings of its part
         return super().__getitem__(key)
 
     @cached_property
-    def parameters(self) -> Parameters:
+    def parameters(self) -> "Parameters":
         """The merged parameters, checked."""
-        return check_parameters(self["parameters"])
+        from figure_kedro.parameters import check_parameters
 
-    @cached_property
-    def _merged_parameters(self) -> dict[str, Any]:
         try:
-            parameters = super().__getitem__("parameters")  # --params are on top already
-            datasets = self._files("datasets")
-            name = str(parameters.get("dataset"))
-            if name not in datasets:
-                raise UserError(f"there is no data set {name!r}; {nearest(name, datasets)}")
-            dataset = _parameters_below(name, datasets)
-            runtime = OmegaConf.create(self.runtime_params or {})
-            dimensions = _parameters_below("dimensions", dataset)
-            dataset = {group: values for group, values in dataset.items() if group != "dimensions"}
-            merged = OmegaConf.merge(parameters, dataset, runtime, {"dataset": name})
-            method, dim = (OmegaConf.select(merged, f"representation.{setting}") for setting in ("method", "dim"))
-            method_file = _parameters_below(str(method), self._files("methods"))
-            supervised = OmegaConf.select(merged, "evaluation.supervised") not in (None, "none")
-            if not supervised:  # a network that is trained on labels has no embeddings
-                dataset = OmegaConf.merge(dataset, _parameters_below(dim, dimensions))
-            merged = OmegaConf.merge(parameters, method_file, dataset, runtime, {"dataset": name})
-            if supervised:
-                if OmegaConf.select(runtime, "representation.method") is not None:
-                    raise UserError("evaluation.supervised learns from the features; leave representation.method out")
-                merged = OmegaConf.merge(merged, {"representation": SUPERVISED_REPRESENTATION})
-            return OmegaConf.to_container(merged, resolve=True)
+            return check_parameters(self._merged())
         except (OmegaConfBaseException, YAMLError) as error:
             raise UserError(f"the configuration cannot be read: {' '.join(str(error).split())}") from error
+
+    def _merged(self) -> dict[str, Any]:
+        from figure_kedro.evaluation import HEADS
+
+        parameters = super().__getitem__("parameters")  # --params are on top already
+        datasets = self._files("datasets")
+        name = str(parameters.get("dataset"))
+        if name not in datasets:
+            raise UserError(f"there is no data set {name!r}; {nearest(name, datasets)}")
+        dataset = _parameters_below(name, datasets)
+        dimensions = _parameters_below("dimensions", dataset)
+        dataset = {group: values for group, values in dataset.items() if group != "dimensions"}
+        given = OmegaConf.create(self.runtime_params or {})
+        merged = OmegaConf.merge(parameters, dataset, given)
+        files = [parameters, _parameters_below(str(_chosen(merged, "representation")), self._files("methods")), dataset]
+        if HEADS[str(_chosen(merged, "evaluation"))].reads == "graph":  # there are no embeddings of any dimension
+            if OmegaConf.select(given, "representation.method") is not None:
+                raise UserError(
+                    "this evaluation.head learns from the features end to end; leave representation.method out"
+                )
+            files.append({"representation": FEATURES_ALONE})
+        else:
+            files.append(_parameters_below(OmegaConf.select(merged, "representation.dim"), dimensions))
+        return _only_chosen(OmegaConf.merge(*files), given) | {"dataset": name}
 
     def _files(self, kind: str) -> dict[str, Any]:
         try:
@@ -84,7 +94,7 @@ class ProjectConfigLoader(OmegaConfigLoader):
 
     def _register_resolvers(self) -> None:
         """Make the resolvers speak for this loader: OmegaConf keeps one of each name for the whole process."""
-        resolvers = {
+        resolvers: dict[str, Callable[..., Any]] = {
             "setting": self._setting,
             "run_key": self._run_key,
             "tracking_uri": self._tracking_uri,
@@ -107,9 +117,9 @@ class ProjectConfigLoader(OmegaConfigLoader):
         return None if self._given_tracking_uri() else self._mlflow_folder() / "mlflow.db"
 
     def _tracking_uri(self) -> str:
-        database = self.own_database()
-        if database is None:
-            return self._given_tracking_uri()
+        given, database = self._given_tracking_uri(), self.own_database()
+        if given or database is None:
+            return given or ""
         uri = f"sqlite:///{database}"
         self._own_tracking_uris.add(uri)
         return uri
@@ -129,8 +139,33 @@ class ProjectConfigLoader(OmegaConfigLoader):
         return folder
 
 
-def _parameters_below(name: str | int, groups: dict[str | int, Any]) -> dict[str, Any]:
+def _parameters_below(name: Any, groups: Mapping[Any, Any]) -> dict[str, Any]:
     different = groups.get(name) or {}
     if not isinstance(different, dict):
         raise UserError(f"the configuration of {name!r} must hold parameters below its name, not {different!r}")
     return different
+
+
+def _chosen(merged: Any, group: str) -> Any:
+    """The name of the part that a group chooses."""
+    from figure_kedro.parameters import KINDS
+
+    return OmegaConf.select(merged, f"{group}.{KINDS[group].tag}", default=KINDS[group].default)
+
+
+def _only_chosen(files: Any, given: Any) -> dict[str, Any]:
+    """What files say about the chosen parts, with the command line on top."""
+    from figure_kedro.parameters import KINDS
+
+    whole, settings = _plain(OmegaConf.merge(files, given)), _plain(files)
+    for group, kind in KINDS.items():
+        values = settings.get(group)
+        if isinstance(values, dict) and isinstance(whole.get(group), dict):
+            name = whole[group].get(kind.tag, kind.default)
+            if name in kind.names():  # an unknown one is told when all is checked
+                settings[group] = kind.only_chosen({**values, kind.tag: name})
+    return _plain(OmegaConf.merge(settings, given))
+
+
+def _plain(configuration: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], OmegaConf.to_container(configuration, resolve=True))

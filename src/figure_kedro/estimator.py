@@ -1,44 +1,46 @@
 """Every method as a plain library: fit a graph, embed it or another, save and load, without Kedro or MLflow."""
 
 import dataclasses
-import hashlib
+import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 
-from figure_kedro.datasets.tensor_file import read_tensors, write_json, write_tensors
+from figure_kedro.datasets.files.tensor_file import read_tensors, write_json, write_tensors
+from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError
-from figure_kedro.filters import normalised_adjacency
-from figure_kedro.filters.settings import FilterSettings
-from figure_kedro.filters.structural import FeatureSettings, with_structural_features
+from figure_kedro.features import structural_features
+from figure_kedro.filters import BANKS, BankSettings, Operator
 from figure_kedro.graph import Graph
-from figure_kedro.methods.method import Allocate, Method
-from figure_kedro.methods.registry import build_method
-from figure_kedro.methods.settings import RepresentationSettings
-from figure_kedro.training.device import pick_device, set_threads
-from figure_kedro.training.loop import CheckpointStore, Listener, Objective, TrainingRecord, train
+from figure_kedro.graph.digest import digest_arrays
+from figure_kedro.methods.method import METHODS, Allocate, Method, MethodSettings
+from figure_kedro.migration import MODEL_FORMAT, migrate_model
+from figure_kedro.parts import decisive
+from figure_kedro.training.device import pick_device
+from figure_kedro.training.loop import CheckpointStore, Listener, TrainingObjective, TrainingRecord, train
 from figure_kedro.training.progress import ProgressBar
+from figure_kedro.training.settings import TrainingSettings
+from figure_kedro.training.threads import threads
 
 logger = logging.getLogger(__name__)
 
 WEIGHTS, SETTINGS = "weights.safetensors", "settings.json"
 
-State = tuple[dict[str, torch.Tensor], dict[str, Any]]
-"""Weights by name, and plain values that describe them."""
+ROUNDING = 1e-5
+"""By so much a loss in float32 may be off."""
 
 
 class Representation:
-    """Node embeddings by the method that ``settings.method`` names.
+    """Node embeddings by the method whose settings are given.
 
     Args:
         dim: Dimension of the embeddings; wins over ``settings.dim``.
         filters: The filter bank.
-        settings: Method, encoder, strategy and training.
+        settings: Of the method: FiGURe's by default.
         progress: Whether to show a progress bar.
 
     Attributes:
@@ -53,20 +55,20 @@ class Representation:
         self,
         dim: int | None = None,
         *,
-        filters: FilterSettings | None = None,
-        settings: RepresentationSettings | None = None,
+        filters: BankSettings | None = None,
+        settings: MethodSettings | None = None,
         progress: bool = True,
     ) -> None:
-        settings = settings or RepresentationSettings()
+        settings = settings or METHODS.parse({})
         if dim is not None and dim < 1:
             raise UserError(f"dim = {dim} is no dimension; choose 1 or more")
-        self.settings = settings if dim is None else settings.model_copy(update={"dim": dim})
-        self.filters = filters or FilterSettings()
+        if dim is not None and "dim" not in type(settings).model_fields:
+            raise UserError(f"embeddings of {settings.method} are as wide as the features; leave dim out")
+        self.settings = settings if dim is None else settings.changed({"dim": dim})
+        self.filters = filters or BANKS.parse({})
         self.progress = progress
-
-    @property
-    def method(self) -> Method:
-        return build_method(self.settings, self.filters)
+        self.checksum_: str | None = None
+        self.method: Method = METHODS.part(self.settings)(self.settings, BANKS.build(self.filters))
 
     @property
     def view_names(self) -> tuple[str, ...]:
@@ -82,89 +84,98 @@ class Representation:
         self,
         graph: Graph,
         *,
-        matrix: sp.csr_array | None = None,
+        operator: Operator | None = None,
         checkpoints: CheckpointStore | None = None,
         listeners: Iterable[Listener] = (),
         allocate: Allocate | None = None,
     ) -> Self:
-        """Train on a graph; a graph without features gets structural ones if the method needs any.
+        """Train on a graph; a graph without features gets structural ones if the method reads features.
 
         Args:
             graph: Its labels are not looked at.
-            matrix: Its normalised adjacency, if that is at hand.
-            checkpoints: For instance ``CheckpointFile(path)``: a run that was killed goes on from there.
+            operator: Its normalised adjacency, if that is at hand.
+            checkpoints: For instance ``CheckpointFile(path)``: a run that was killed is resumed from there.
             listeners: Told of every epoch.
             allocate: Makes the arrays of the decoupled strategy; in memory by default.
         """
-        method, training = self.method, self.settings.training
-        self.structural_ = method.needs_features and graph.features is None
-        graph = _with_features(graph) if self.structural_ else graph
-        matrix = self._normalised(graph) if matrix is None else matrix
-        device = pick_device(training.device, sparse_products=self.settings.strategy != "decoupled")
-        set_threads(training.threads)
-        num_features = 0 if graph.features is None else graph.num_features
-        model = method.build(graph.num_nodes, num_features).to(device)
-        objective = method.objective(model, graph, matrix, device, allocate)
-        self.record_ = TrainingRecord(finished=True)
-        if objective is not None:
-            listeners = [*listeners]
-            if self.progress:
-                title = f"{self.settings.method} {self.settings.dim} on {graph.name}"
-                listeners.append(ProgressBar(training, title))
-            self.record_ = train(
-                objective,
-                training,
-                device=device,
-                checkpoints=checkpoints,
-                fingerprint=self._fingerprint(graph, matrix, objective, device),
-                listeners=listeners,
-            )
-            _warn_of_chance(method, self.record_)
+        method, machine = self.method, self.settings.training
+        self.structural_ = "features" in method.reads and graph.features is None
+        graph = structural_features(graph) if self.structural_ else graph
+        operator = operator or Operator.of(graph, self.filters)
+        device = pick_device(machine.device, sparse_products=getattr(self.settings, "strategy", "") != "decoupled")
+        with threads(machine.threads):
+            model = method.build(graph.num_nodes, graph.num_features).to(device)
+            objective = method.objective(model, graph, operator, device, allocate)
+            self.record_ = TrainingRecord(finished=True)
+            if objective is not None and isinstance(machine, TrainingSettings):
+                title = f"{self.settings.method} {method.width(graph.num_features)} on {graph.name}"
+                bar = [ProgressBar(machine, title)] if self.progress else []
+                self.record_ = train(
+                    objective,
+                    machine,
+                    device=device,
+                    checkpoints=checkpoints,
+                    fingerprint=self._fingerprint(graph, operator, objective),
+                    listeners=[*listeners, *bar],
+                )
+                _warn_of_chance(method, self.record_)
         self.model_ = model.cpu()
-        self.num_nodes_, self.num_features_, self.checksum_ = graph.num_nodes, num_features, graph.checksum()
+        self.num_nodes_, self.num_features_ = graph.num_nodes, graph.num_features
+        self.checksum_ = self._checksum(graph)
         return self
 
-    def views(self, graph: Graph, matrix: sp.csr_array | None = None) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the name of every view and its embedding ``(n, width)``, one at a time.
+    def embed(self, graph: Graph, operator: Operator | None = None) -> Embeddings:
+        """The embeddings of every node of a graph, computed when they are asked for.
 
         The graph need not be the one that was trained on if the method can embed others: new nodes are then embedded
         by the filters of their own graph.
+
+        Args:
+            graph: With the features of training.
+            operator: Its normalised adjacency, if that is at hand.
         """
         self._check_fitted()
-        method = self.method
-        if not method.inductive and graph.checksum() != self.checksum_:
+        if not self.method.inductive and not self._is_trained_on(graph):
             raise UserError(
                 f"{self.settings.method} knows only the nodes that it was trained on, and {graph.name} is another "
                 "graph; fit it on that one, or use a method with an encoder, such as figure"
             )
-        if method.needs_features:
-            graph = self._same_features(graph)
-        matrix = self._normalised(graph) if matrix is None else matrix
-        yield from zip(method.views, method.embed(self.model_, graph, matrix), strict=True)
+        given = self._same_features(graph) if "features" in self.method.reads else graph
+
+        def compute() -> Iterator[np.ndarray]:
+            views = self.method.embed(self.model_, given, operator or Operator.of(given, self.filters))
+            for _ in self.view_names:
+                with threads(self.settings.training.threads):  # not while somebody else works with a view
+                    view = next(views)
+                yield view
+
+        return Embeddings(self.view_names, graph.ids, self.width, compute=compute, graph=lambda: given)
 
     def transform(self, graph: Graph) -> dict[str, np.ndarray]:
         """The embeddings ``(n, width)`` of all views by name."""
-        return dict(self.views(graph))
+        return dict(self.embed(graph))
 
     def save(self, path: str | Path) -> None:
         """Write ``weights.safetensors`` and ``settings.json`` into a folder."""
-        weights, description = self.state()
-        write_tensors(Path(path) / WEIGHTS, weights, description)
-        readable = {name: value for name, value in description.items() if name != "training"}
-        write_json(Path(path) / SETTINGS, readable)
+        write_tensors(Path(path) / WEIGHTS, *self.state())
+        write_json(Path(path) / SETTINGS, self.description())
 
-    def state(self) -> State:
-        """The weights, and all that :meth:`from_state` needs beside them, as plain values."""
+    def description(self) -> dict[str, Any]:
+        """Everything about the model but its weights and losses, as plain values."""
         self._check_fitted()
-        description = {
+        return {
+            "format": MODEL_FORMAT,
             "filters": self.filters.model_dump(mode="json"),
             "representation": self.settings.model_dump(mode="json"),
             "num_nodes": self.num_nodes_,
             "num_features": self.num_features_,
             "structural_features": self.structural_,
             "graph_checksum": self.checksum_,
-            "training": dataclasses.asdict(self.record_),
         }
+
+    def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        """The weights, and all that :meth:`from_state` needs beside them, as plain values."""
+        description = self.description() | {"training": dataclasses.asdict(self.record_)}
         return self.model_.state_dict(), description
 
     @classmethod
@@ -176,12 +187,10 @@ class Representation:
         return cls.from_state(*read_tensors(file))
 
     @classmethod
-    def from_state(cls, weights: dict[str, torch.Tensor], description: dict[str, Any]) -> Self:
-        """Make a fitted one of what :meth:`state` gave."""
-        fitted = cls(
-            filters=FilterSettings(**description["filters"]),
-            settings=RepresentationSettings(**description["representation"]),
-        )
+    def from_state(cls, weights: Mapping[str, torch.Tensor], description: Mapping[str, Any]) -> Self:
+        """Make a fitted one of what :meth:`state` gave, also in an older version."""
+        weights, description = migrate_model(weights, description)
+        fitted = cls(filters=BANKS.parse(description["filters"]), settings=METHODS.parse(description["representation"]))
         fitted.num_nodes_, fitted.num_features_ = description["num_nodes"], description["num_features"]
         fitted.structural_, fitted.checksum_ = description["structural_features"], description["graph_checksum"]
         fitted.record_ = TrainingRecord(**description["training"])
@@ -194,15 +203,21 @@ class Representation:
             name = type(self).__name__
             raise UserError(f"this {name} is not trained; call fit first, or {name}.load")
 
-    def _normalised(self, graph: Graph) -> sp.csr_array:
-        return normalised_adjacency(graph.adjacency, self_loops=self.filters.self_loops)
+    def _checksum(self, graph: Graph) -> str:
+        """Of all that the method looks at."""
+        return graph.checksum if "features" in self.method.reads else graph.structure_checksum
+
+    def _is_trained_on(self, graph: Graph) -> bool:
+        if self.checksum_ is None:  # of a model that an older version saved
+            return graph.num_nodes == self.num_nodes_
+        return self._checksum(graph) == self.checksum_
 
     def _same_features(self, graph: Graph) -> Graph:
         """The graph with features of the same number as in training."""
         if graph.features is None and not self.structural_:
             raise UserError(f"{graph.name} has no features, but the model was trained on {self.num_features_}")
-        graph = _with_features(graph)
-        if self.structural_ and graph.checksum() != self.checksum_:
+        graph = structural_features(graph) if graph.features is None else graph
+        if self.structural_ and not self._is_trained_on(graph):
             logger.warning(
                 "%s has no features of its own: structural features of another graph than the one trained on have "
                 "another basis, so these embeddings cannot be compared with those",
@@ -214,16 +229,16 @@ class Representation:
             )
         return graph
 
-    def _fingerprint(self, graph: Graph, matrix: sp.csr_array, objective: Objective, device: torch.device) -> str:
-        """Of everything that the weights depend on, to the last bit.
+    def _fingerprint(self, graph: Graph, operator: Operator, objective: TrainingObjective) -> str:
+        """Of everything that decides the weights.
 
         The entries of the matrix tell whether it has self-loops; the objective tells which strategy was chosen.
         """
-        machine = (type(objective).__name__, str(device), torch.get_num_threads())
-        digest = hashlib.sha256(np.ascontiguousarray(matrix.data).view(np.uint8))
-        names = self.filters.build().names
-        digest.update(repr((graph.checksum(), names, self.settings.model_dump_json(), machine)).encode())
-        return digest.hexdigest()
+        method = self.method
+        bank = decisive(self.filters) if "bank" in method.reads else None
+        decided = (bank, type(objective).__name__, method.version, decisive(self.settings))
+        entries = [operator.matrix.data] if "operator" in method.reads else []
+        return digest_arrays(entries, self._checksum(graph), json.dumps(decided, sort_keys=True))
 
 
 class FiGURe(Representation):
@@ -238,15 +253,11 @@ class FiGURe(Representation):
 
 
 def _warn_of_chance(method: Method, record: TrainingRecord) -> None:
-    if method.chance_loss is not None and record.best_loss > 0.99 * method.chance_loss:
+    if method.chance_loss is not None and record.best_loss > method.chance_loss - ROUNDING:
         logger.warning(
-            "the loss never fell below %.4f, its value by chance (lowest %.4f at epoch %d): these embeddings are "
-            "hardly better than untrained ones; try another representation.training.learning_rate",
-            method.chance_loss,
+            "the lowest loss, %.4f at epoch %d, is not below that of guessing, %.4f: training has added little to the "
+            "random start; try another representation.training.learning_rate or more epochs",
             record.best_loss,
             record.best_epoch,
+            method.chance_loss,
         )
-
-
-def _with_features(graph: Graph) -> Graph:
-    return graph if graph.features is not None else with_structural_features(graph, FeatureSettings(structural="svd"))

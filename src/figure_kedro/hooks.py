@@ -4,76 +4,91 @@ import atexit
 import logging
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-import click
-import mlflow
-import rich
 from kedro.framework.context import KedroContext
 from kedro.framework.hooks import hook_impl
 from kedro.framework.project import pipelines
 from kedro.io import DataCatalog
 from kedro.pipeline import Pipeline
 
-from figure_kedro.datasets.tracking_database import ensure_database
+from figure_kedro.cli import CommandError
+from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.earlier import earlier_nodes
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.log_noise import find_user_error
-from figure_kedro.parameters import STAGES, Parameters
-from figure_kedro.reporting.summary import summary_panel
+
+if TYPE_CHECKING:
+    from figure_kedro.parameters import Parameters
+
+# MLflow, torch and the parts of the project are imported when a run needs them: Kedro reads this module for every
+# command, also for those that need none of them.
 
 logger = logging.getLogger(__name__)
-
-
-class CommandError(click.ClickException, UserError):
-    """A user's mistake, which the command line prints as one line before it exits with code 2."""
-
-    exit_code = 2
-
-
-class InputHooks:
-    """Says in one line what has to run first if a pipeline lacks what an earlier one leaves."""
-
-    @hook_impl(tryfirst=True)
-    def before_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
-        for name in sorted(pipeline.inputs()):
-            if name == "parameters" or name.startswith("params:") or catalog.exists(name):
-                continue
-            maker = next((stage for stage in STAGES if name in pipelines[stage].all_outputs()), "data_processing")
-            raise CommandError(
-                f"there is no {name} for these settings yet; run `kedro run --pipelines={maker}` with the same "
-                "--params first"
-            )
 
 
 class ProjectHooks:
     """Checks parameters before anything runs, logs them, and turns a user's mistake into one line and exit code 2."""
 
     def __init__(self) -> None:
+        self._context: KedroContext | None = None
         self._parameters: Parameters | None = None
         self._handlers: dict[int, Any] = {}
         self._outer_run: str | None = None
 
     @hook_impl(tryfirst=True)
     def after_context_created(self, context: KedroContext) -> None:
-        self._outer_run = _active_run()
+        self._context, self._outer_run = context, _active_run()
+        loader = cast(ProjectConfigLoader, context.config_loader)
         try:
+            from figure_kedro.datasets.files.tracking_database import ensure_database
+
             _check_pipelines()
-            self._parameters = context.config_loader.parameters
-            if (database := context.config_loader.own_database()) is not None:
+            self._parameters = loader.parameters
+            self._parameters.key("evaluation")  # reads the user's files, of which one may be missing
+            if (database := loader.own_database()) is not None:
                 ensure_database(database)
         except UserError as error:
             raise CommandError(str(error)) from None
 
     @hook_impl(trylast=True)
-    def before_pipeline_run(self) -> None:
-        if mlflow.active_run():
-            mlflow.log_params(dict(_flatten(self._parameters.model_dump(mode="json"))))
+    def before_pipeline_run(self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog) -> None:
+        import mlflow
+
+        from figure_kedro.parts import flatten
+
+        if mlflow.active_run() and self._parameters is not None:
+            mlflow.log_params({"dataset": self._parameters.dataset, **flatten(self._parameters.decisive("evaluation"))})
             self._handlers = _end_as_killed_on_interrupt()
+        self._run_earlier(run_params, pipeline, catalog)
+
+    def _run_earlier(self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog) -> None:
+        """Run what the pipeline needs and no earlier run has left for these settings."""
+        from kedro.runner import SequentialRunner
+
+        from figure_kedro.pipeline_registry import register_pipelines
+
+        earlier = earlier_nodes(register_pipelines()["__default__"], pipeline, catalog)
+        if not earlier.nodes:
+            return
+        names = ", ".join(dict.fromkeys(str(node.namespace) for node in earlier.nodes))
+        logger.info("nothing is there yet of %s for these settings: running that first", names)
+        assert self._context is not None
+        hooks = self._context._hook_manager
+        try:
+            SequentialRunner().run(earlier, catalog, hooks, run_id=run_params.get("run_id"))
+        except Exception as error:
+            hooks.hook.on_pipeline_error(error=error, run_params=run_params, pipeline=earlier, catalog=catalog)
+            raise
 
     @hook_impl(trylast=True)
     def after_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
+        import mlflow
+        import rich
+
+        from figure_kedro.reporting.panel import summary_panel
+
         self._restore_handlers()
         # kedro-mlflow starts its run once more with every node and ends it once; what remains would swallow the next
         while _active_run() not in (None, self._outer_run):
@@ -109,16 +124,10 @@ def _check_pipelines() -> None:
 
 
 def _active_run() -> str | None:
+    import mlflow
+
     run = mlflow.active_run()
     return run.info.run_id if run else None
-
-
-def _flatten(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
 
 
 def _reports(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, Path]:
@@ -128,6 +137,8 @@ def _reports(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, Path]:
 
 
 def _mlflow_command() -> str:
+    import mlflow
+
     uri = mlflow.get_tracking_uri().replace(f"sqlite:///{Path.cwd()}/", "sqlite:///")
     return f"mlflow ui --workers 1 --backend-store-uri {uri}"
 
@@ -146,6 +157,8 @@ def _end_as_killed_on_interrupt() -> dict[int, Any]:
         return {}
 
     def end_runs() -> None:
+        import mlflow
+
         while mlflow.active_run():
             mlflow.end_run("KILLED")
 

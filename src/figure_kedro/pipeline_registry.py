@@ -2,7 +2,7 @@
 
 from kedro.pipeline import Pipeline
 
-from figure_kedro.pipelines import data_processing, evaluation, projection, representation
+from figure_kedro.pipelines import data_processing, evaluation, projection, reporting, representation
 
 
 def register_pipelines() -> dict[str, Pipeline]:
@@ -12,5 +12,6 @@ def register_pipelines() -> dict[str, Pipeline]:
         "representation": representation.create_pipeline(),
         "projection": projection.create_pipeline(),
         "evaluation": evaluation.create_pipeline(),
+        "reporting": reporting.create_pipeline(),
     }
     return {**pipelines, "__default__": sum(pipelines.values(), Pipeline([]))}

@@ -2,11 +2,11 @@
 
 from figure_kedro import log_noise
 from figure_kedro.config import ProjectConfigLoader
-from figure_kedro.hooks import InputHooks, ProjectHooks
+from figure_kedro.hooks import ProjectHooks
 
 log_noise.silence()
 
-HOOKS = (InputHooks(), ProjectHooks())
+HOOKS = (ProjectHooks(),)
 CONFIG_LOADER_CLASS = ProjectConfigLoader
 CONFIG_LOADER_ARGS = {
     "base_env": "base",

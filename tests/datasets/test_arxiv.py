@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from figure_kedro.datasets.sources import arxiv
+from figure_kedro.datasets.sources.kinds.arxiv import Arxiv, ArxivSettings, year_quantiles
 from figure_kedro.datasets.sources.raw_files import RawFiles
 from figure_kedro.errors import UserError
 
@@ -48,17 +48,17 @@ def write_zip(folder):
 
 
 def load(tmp_path, mirror, **settings):
-    return arxiv.load(arxiv.Settings(**settings), RawFiles(tmp_path / "01_raw", mirror), "arxiv")
+    return Arxiv(ArxivSettings(**settings)).load(RawFiles(tmp_path / "01_raw", mirror), "arxiv")
 
 
 @pytest.mark.parametrize("write", [write_unpacked, write_zip])
 def test_subjects_come_with_the_published_split(tmp_path, write):
     graph = load(tmp_path, write(tmp_path / "mirror"))
-    assert (graph.num_nodes, graph.num_classes, graph.num_splits) == (NODES, 3, 1)
+    assert (graph.num_nodes, graph.targets.num_classes, graph.targets.num_splits) == (NODES, 3, 1)
     assert graph.num_edges == len({frozenset(edge) for edge in EDGES})
     np.testing.assert_array_equal(graph.features, [[v + 0.5, -v] for v in range(NODES)])
-    np.testing.assert_array_equal(graph.labels, np.arange(NODES) % 3)
-    np.testing.assert_array_equal(graph.splits[0], [1] * 6 + [2] * 3 + [3] * 3)
+    np.testing.assert_array_equal(graph.targets.labels, np.arange(NODES) % 3)
+    np.testing.assert_array_equal(graph.targets.splits[0], [1] * 6 + [2] * 3 + [3] * 3)
 
 
 def test_directed_edges_go_from_the_citing_paper_to_the_cited_one(tmp_path):
@@ -73,13 +73,13 @@ def test_years_come_with_random_halves_and_quarters(tmp_path):
     mirror = write_unpacked(tmp_path / "mirror")
     graph = load(tmp_path, mirror, labels="year")
     # quantiles 0.2 ... 0.8 of the years by hand: 2012.2, 2014.4, 2016.6, 2018
-    np.testing.assert_array_equal(graph.labels, [0, 0, 0, 1, 1, 2, 2, 3, 4, 4, 4, 4])
-    assert graph.num_splits == 5
-    for codes in graph.splits:
+    np.testing.assert_array_equal(graph.targets.labels, [0, 0, 0, 1, 1, 2, 2, 3, 4, 4, 4, 4])
+    assert graph.targets.num_splits == 5
+    for codes in graph.targets.splits:
         assert np.bincount(codes, minlength=4).tolist() == [0, 6, 3, 3]
     again = load(tmp_path, mirror, labels="year")
-    np.testing.assert_array_equal(graph.splits, again.splits)
-    assert (graph.splits != load(tmp_path, mirror, labels="year", seed=1).splits).any()
+    np.testing.assert_array_equal(graph.targets.splits, again.targets.splits)
+    assert (graph.targets.splits != load(tmp_path, mirror, labels="year", seed=1).targets.splits).any()
 
 
 def test_year_rule_gives_the_published_classes(mirror):
@@ -87,7 +87,7 @@ def test_year_rule_gives_the_published_classes(mirror):
     if not file.is_file():
         pytest.skip("no ogbn_arxiv_no_features.npz beside the raw mirror")
     with np.load(file) as archive:
-        labels, classes = arxiv.year_quantiles(archive["node_year"], 5)
+        labels, classes = year_quantiles(archive["node_year"], 5)
         np.testing.assert_array_equal(labels, archive["year_labels"])
     assert np.bincount(labels).tolist() == [31971, 21189, 37781, 29799, 48603]
     assert (classes[0], classes[-1]) == ("before 2014", "from 2019")

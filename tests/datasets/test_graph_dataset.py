@@ -1,4 +1,4 @@
-"""Graphs and matrices come back from disk as they were saved, without pickle."""
+"""Graphs, targets and operators come back from disk as they were saved, without pickle."""
 
 import itertools
 import json
@@ -8,11 +8,11 @@ import pytest
 import scipy.sparse as sp
 from kedro.io import DatasetError
 
-from figure_kedro.datasets.graph_dataset import GraphDataset, SparseMatrixDataset
+from figure_kedro.datasets.graph_dataset import GraphDataset, OperatorDataset, TargetsDataset
 from figure_kedro.datasets.source_dataset import SourceDataset
 from figure_kedro.errors import UserError
-from figure_kedro.filters import normalised_adjacency
-from figure_kedro.filters.structural import FeatureSettings, with_structural_features
+from figure_kedro.features import STRUCTURAL, structural_features
+from figure_kedro.filters import BANKS, Operator, normalised_adjacency
 from figure_kedro.graph import graph_from_edges
 
 IDS = {
@@ -44,6 +44,11 @@ def make_graph(ids="text", weighted=False, directed=False, features="dense", lab
     )
 
 
+def came_back(dataset, data):
+    dataset.save(data)
+    return dataset.load()
+
+
 COMBINATIONS = [
     choice
     for choice in itertools.product(IDS, (False, True), (False, True), FEATURES, LABELS, SPLITS)
@@ -54,24 +59,51 @@ COMBINATIONS = [
 @pytest.mark.parametrize(("ids", "weighted", "directed", "features", "labels", "splits"), COMBINATIONS)
 def test_graph_comes_back_as_it_was_saved(tmp_path, ids, weighted, directed, features, labels, splits):
     graph = make_graph(ids, weighted, directed, features, labels, splits)
-    dataset = GraphDataset(filepath=str(tmp_path / "graph"))
-    dataset.save(graph)
-    loaded = dataset.load()
-    assert loaded.checksum() == graph.checksum()
-    assert (loaded.name, loaded.directed, loaded.classes) == (graph.name, graph.directed, graph.classes)
+    loaded = came_back(GraphDataset(filepath=str(tmp_path / "graph")), graph)
+    assert (loaded.checksum, loaded.structure_checksum) == (graph.checksum, graph.structure_checksum)
+    assert (loaded.name, loaded.directed) == (graph.name, graph.directed)
     assert (loaded.weighted, loaded.generated) == (weighted, {"seed": 1})
     assert loaded.ids.tolist() == IDS[ids].tolist()
     assert (loaded.adjacency != graph.adjacency).nnz == 0
-    for name in ("features", "labels", "splits"):
-        ours, theirs = getattr(graph, name), getattr(loaded, name)
+    targets = came_back(TargetsDataset(filepath=str(tmp_path / "targets")), graph.targets)
+    assert targets.checksum == graph.targets.checksum
+    assert (targets.classes, targets.metric) == (graph.targets.classes, graph.targets.metric)
+    pairs = [(graph.features, loaded.features)]
+    pairs += [(getattr(graph.targets, name), getattr(targets, name)) for name in ("labels", "splits")]
+    for ours, theirs in pairs:
         assert type(theirs) is type(None) if ours is None else sp.issparse(theirs) == sp.issparse(ours)
         if ours is not None:
             assert theirs.dtype == ours.dtype
             np.testing.assert_array_equal(*(a.toarray() if sp.issparse(a) else a for a in (ours, theirs)))
 
 
+def test_a_stored_checksum_is_the_one_that_would_be_computed(tmp_path):
+    loaded = came_back(GraphDataset(filepath=str(tmp_path / "graph")), make_graph(directed=True, features="sparse"))
+    told = (loaded.structure_checksum, loaded.checksum)
+    del vars(loaded)["structure_checksum"], vars(loaded)["checksum"]
+    assert (loaded.structure_checksum, loaded.checksum) == told
+
+
+def test_a_stored_graph_knows_nothing_of_its_targets(tmp_path):
+    loaded = came_back(GraphDataset(filepath=str(tmp_path / "graph")), make_graph(labels="labelled"))
+    assert (loaded.targets.labels, loaded.targets.splits, loaded.targets.classes) == (None, None, ())
+    assert not {"labels", "splits"} & {path.stem for path in (tmp_path / "graph").iterdir()}
+
+
+def test_a_graph_is_read_once_until_it_is_released(tmp_path):
+    dataset = GraphDataset(filepath=str(tmp_path / "graph"))
+    first = came_back(dataset, make_graph())
+    assert dataset.load() is first
+    dataset.release()
+    assert dataset.load() is not first
+
+
 def test_files_hold_plain_arrays_and_text(tmp_path):
-    GraphDataset(filepath=str(tmp_path / "graph")).save(make_graph(features="sparse"))
+    graph = make_graph(features="sparse")
+    GraphDataset(filepath=str(tmp_path / "graph")).save(graph)
+    TargetsDataset(filepath=str(tmp_path / "targets")).save(graph.targets)
+    for path in (tmp_path / "targets").glob("*.npy"):
+        assert not np.load(path, allow_pickle=False).dtype.hasobject
     for path in (tmp_path / "graph").iterdir():
         if path.name == "description.json":
             assert json.loads(path.read_text())["num_features"] == 4
@@ -83,7 +115,7 @@ def test_files_hold_plain_arrays_and_text(tmp_path):
 def test_description_records_the_checksum(tmp_path):
     graph = make_graph()
     GraphDataset(filepath=str(tmp_path / "graph")).save(graph)
-    assert json.loads((tmp_path / "graph" / "description.json").read_text())["checksum"] == graph.checksum()
+    assert json.loads((tmp_path / "graph" / "description.json").read_text())["checksum"] == graph.checksum
 
 
 @pytest.mark.parametrize("features", FEATURES)
@@ -91,8 +123,8 @@ def test_graph_mapped_from_disk_can_be_computed_with(tmp_path, features):
     graph = make_graph(features=features, directed=True)
     dataset = GraphDataset(filepath=str(tmp_path / "graph"))
     dataset.save(graph)
-    settings = FeatureSettings(structural="degrees")
-    computed = [with_structural_features(g, settings).checksum() for g in (graph, dataset.load())]
+    settings = STRUCTURAL.parse({"structural": "degrees"})
+    computed = [structural_features(g, settings).checksum for g in (graph, dataset.load())]
     assert computed[0] == computed[1]
     operators = [normalised_adjacency(g.adjacency, self_loops=True) for g in (graph, dataset.load())]
     assert (operators[0] != operators[1]).nnz == 0
@@ -102,15 +134,17 @@ def test_graph_can_be_saved_over_the_one_it_was_loaded_from(tmp_path):
     dataset = GraphDataset(filepath=str(tmp_path / "graph"))
     dataset.save(make_graph())
     dataset.save(dataset.load())
-    assert dataset.load().checksum() == make_graph().checksum()
+    assert dataset.load().checksum == make_graph().checksum
 
 
 def test_nothing_of_an_older_graph_remains(tmp_path):
-    dataset = GraphDataset(filepath=str(tmp_path / "graph"))
-    dataset.save(make_graph(features="sparse"))
-    dataset.save(make_graph(features="featureless", labels="unlabelled", splits="unsplit"))
-    loaded = dataset.load()
-    assert (loaded.features, loaded.labels, loaded.splits) == (None, None, None)
+    dataset, targets = GraphDataset(filepath=str(tmp_path / "graph")), TargetsDataset(filepath=str(tmp_path / "t"))
+    bare = make_graph(features="featureless", labels="unlabelled", splits="unsplit")
+    for graph in (make_graph(features="sparse"), bare):
+        dataset.save(graph)
+        targets.save(graph.targets)
+    assert dataset.load().features is None
+    assert (targets.load().labels, targets.load().splits) == (None, None)
 
 
 @pytest.fixture
@@ -146,29 +180,59 @@ def test_failing_save_leaves_the_older_graph_whole(tmp_path, full_disk):
     with pytest.raises(DatasetError, match="no space"):
         dataset.save(make_graph(directed=True))
     assert [path.name for path in tmp_path.iterdir()] == ["graph"]
-    assert dataset.load().checksum() == make_graph().checksum()
+    assert dataset.load().checksum == make_graph().checksum
+
+
+def operator(matrix):
+    return Operator(matrix, BANKS.parse({"bank": "chebyshev", "size": 7, "self_loops": False}), symmetric=False)
 
 
 def test_dataset_exists_once_it_is_saved(tmp_path):
     for dataset, data in (
         (GraphDataset(filepath=str(tmp_path / "a" / "graph")), make_graph()),
-        (SparseMatrixDataset(filepath=str(tmp_path / "b" / "matrix")), sp.csr_array((2, 2))),
+        (TargetsDataset(filepath=str(tmp_path / "b" / "targets")), make_graph().targets),
+        (OperatorDataset(filepath=str(tmp_path / "c" / "operator")), operator(sp.csr_array((2, 2)))),
     ):
         assert not dataset.exists()
         dataset.save(data)
         assert dataset.exists()
 
 
+@pytest.mark.parametrize("version", [1, 99])
+def test_folder_of_another_format_is_refused_in_one_line(tmp_path, version):
+    for dataset, data in (
+        (GraphDataset(filepath=str(tmp_path / "graph")), make_graph()),
+        (TargetsDataset(filepath=str(tmp_path / "targets")), make_graph().targets),
+        (OperatorDataset(filepath=str(tmp_path / "operator")), operator(sp.csr_array((2, 2)))),
+    ):
+        dataset.save(data)
+        path = dataset._filepath / "description.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": version}))
+        with pytest.raises(UserError, match=f"has format {version}, and this program reads") as error:
+            dataset.read()
+        assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize("shape", [(3, 3), (2, 5), (4, 1)])
 @pytest.mark.parametrize("density", [0.0, 0.4])
 def test_matrix_comes_back_as_it_was_saved(tmp_path, shape, density):
     matrix = sp.csr_array(sp.random_array(shape, density=density, rng=np.random.default_rng(0), dtype=np.float32))
-    dataset = SparseMatrixDataset(filepath=str(tmp_path / "matrix"))
-    dataset.save(matrix)
-    loaded = dataset.load()
+    loaded = came_back(OperatorDataset(filepath=str(tmp_path / "matrix")), operator(matrix)).matrix
     assert (loaded.shape, loaded.dtype) == (shape, np.float32)
     np.testing.assert_array_equal(loaded.toarray(), matrix.toarray())
     np.testing.assert_array_equal(loaded @ np.ones(shape[1]), matrix @ np.ones(shape[1]))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("bank", BANKS.names())
+def test_operator_comes_back_with_its_filters(tmp_path, bank, directed):
+    filters = BANKS.parse({"bank": bank, "size": 3, "self_loops": False})
+    saved = Operator.of(make_graph(directed=directed), filters)
+    loaded = came_back(OperatorDataset(filepath=str(tmp_path / "operator")), saved)
+    assert loaded.filters == filters
+    assert loaded.symmetric is not directed
+    assert (loaded.bank.names, type(loaded.bank)) == (saved.bank.names, type(saved.bank))
+    np.testing.assert_array_equal(loaded.matrix.toarray(), saved.matrix.toarray())
 
 
 def test_source_gives_its_graph_and_cannot_be_written(tmp_path):

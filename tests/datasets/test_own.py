@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from figure_kedro.datasets.sources import own
+from figure_kedro.datasets.sources.kinds.own import Own, OwnSettings
 from figure_kedro.datasets.sources.raw_files import RawFiles
 from figure_kedro.errors import UserError
 
@@ -38,7 +38,7 @@ def load(folder, edges=EDGES, nodes=None, suffix=".csv", **source):
     source["edges"] = write(edges, folder / f"edges{suffix}")
     if nodes is not None:
         source["nodes"] = write(nodes, folder / f"nodes{suffix}")
-    return own.load(own.Settings(**source), RawFiles(folder), "mine")
+    return Own(OwnSettings(**source)).load(RawFiles(folder), "mine")
 
 
 def named_edges(graph):
@@ -53,9 +53,9 @@ def test_unsorted_string_ids_keep_their_rows(tmp_path, suffix):
     graph = load(tmp_path, nodes=NODES, suffix=suffix, **LABELLED)
     assert graph.ids.tolist() == ["d", "b", "a", "c"]
     np.testing.assert_array_equal(graph.features, [[1, 5], [2, 6], [3, 7], [4, 8]])
-    assert graph.classes == ("blue", "red")
-    np.testing.assert_array_equal(graph.labels, [1, 0, 0, 1])
-    np.testing.assert_array_equal(graph.splits, [[1, 1, 2, 3]])
+    assert graph.targets.classes == ("blue", "red")
+    np.testing.assert_array_equal(graph.targets.labels, [1, 0, 0, 1])
+    np.testing.assert_array_equal(graph.targets.splits, [[1, 1, 2, 3]])
     assert set(named_edges(graph)) == {("b", "a"), ("a", "b"), ("c", "b"), ("b", "c"), ("a", "d"), ("d", "a")}
 
 
@@ -95,7 +95,7 @@ def test_ids_that_look_like_missing_values_or_padded_numbers_are_kept(tmp_path):
 def test_whole_numbers_match_their_text_in_the_other_table(tmp_path):
     edges = write(pd.DataFrame({"s": ["1", "3"], "t": ["3", "20"]}), tmp_path / "edges.parquet")
     nodes = write(pd.DataFrame({"id": [20, 3, 1]}), tmp_path / "nodes.parquet")
-    graph = own.load(own.Settings(edges=edges, nodes=nodes), RawFiles(tmp_path), "mine")
+    graph = Own(OwnSettings(edges=edges, nodes=nodes)).load(RawFiles(tmp_path), "mine")
     assert graph.ids.tolist() == [20, 3, 1]
     assert set(named_edges(graph)) == {(1, 3), (3, 1), (3, 20), (20, 3)}
 
@@ -122,7 +122,7 @@ def test_only_chosen_columns_are_features(tmp_path):
     graph = load(tmp_path, nodes=NODES, feature_columns=["y"])
     np.testing.assert_array_equal(graph.features, [[5], [6], [7], [8]])
     assert load(tmp_path, nodes=NODES, feature_columns=[]).features is None
-    assert graph.labels is None
+    assert graph.targets.labels is None
 
 
 def test_mostly_zero_features_are_held_sparse(tmp_path):
@@ -134,18 +134,18 @@ def test_mostly_zero_features_are_held_sparse(tmp_path):
 
 def test_saved_index_is_no_feature(tmp_path):
     NODES.to_csv(tmp_path / "nodes.csv")
-    source = own.Settings(edges=write(EDGES, tmp_path / "e.csv"), nodes=str(tmp_path / "nodes.csv"), id_column="id")
-    assert own.load(source, RawFiles(tmp_path), "mine").num_features == 2
+    source = OwnSettings(edges=write(EDGES, tmp_path / "e.csv"), nodes=str(tmp_path / "nodes.csv"), id_column="id")
+    assert Own(source).load(RawFiles(tmp_path), "mine").num_features == 2
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 @pytest.mark.parametrize("labels", [[2, 10, None, 2], ["2", "10", None, "2"]])
 def test_node_without_a_label_is_unlabelled(tmp_path, suffix, labels):
     graph = load(tmp_path, nodes=NODES.assign(label=labels), suffix=suffix, label_column="label", random_splits=0)
-    assert [float(name) for name in graph.classes] in ([2, 10], [10, 2])
-    named = [None if label < 0 else float(graph.classes[label]) for label in graph.labels]
+    assert [float(name) for name in graph.targets.classes] in ([2, 10], [10, 2])
+    named = [None if label < 0 else float(graph.targets.classes[label]) for label in graph.targets.labels]
     assert named == [2, 10, None, 2]
-    assert graph.splits is None
+    assert graph.targets.splits is None
 
 
 def test_labels_without_splits_get_stratified_ones(tmp_path):
@@ -153,11 +153,11 @@ def test_labels_without_splits_get_stratified_ones(tmp_path):
     edges = pd.DataFrame({"s": range(19), "t": range(1, 20)})
     nodes = pd.DataFrame({"id": range(20), "label": labels})
     graph = load(tmp_path, edges, nodes, label_column="label", random_splits=3)
-    assert graph.num_splits == 3
-    for codes in graph.splits:
+    assert graph.targets.num_splits == 3
+    for codes in graph.targets.splits:
         for label in (0, 1):
-            assert np.bincount(codes[graph.labels == label], minlength=4).tolist() == [0, 4, 2, 2]
-        assert (codes[graph.labels < 0] == 0).all()
+            assert np.bincount(codes[graph.targets.labels == label], minlength=4).tolist() == [0, 4, 2, 2]
+        assert (codes[graph.targets.labels < 0] == 0).all()
 
 
 def test_isolated_node_of_the_node_table_stays(tmp_path):
@@ -250,7 +250,7 @@ def test_file_that_is_no_table_is_one_line(tmp_path, name, content, message):
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(UserError, match=message) as caught:
-        own.load(own.Settings(edges=str(tmp_path / name)), RawFiles(tmp_path), "mine")
+        Own(OwnSettings(edges=str(tmp_path / name))).load(RawFiles(tmp_path), "mine")
     assert "\n" not in str(caught.value)
 
 
@@ -266,16 +266,16 @@ def test_file_that_is_no_table_is_one_line(tmp_path, name, content, message):
 )
 def test_settings_that_do_not_fit_together_are_refused(source, message):
     with pytest.raises(ValidationError, match=message):
-        own.Settings(edges="e.csv", **source)
+        OwnSettings(edges="e.csv", **source)
 
 
 def test_relative_paths_start_at_the_current_directory(tmp_path, monkeypatch):
     write(EDGES, tmp_path / "edges.csv")
     monkeypatch.chdir(tmp_path)
-    assert own.load(own.Settings(edges="edges.csv"), RawFiles(tmp_path), "mine").num_nodes == 4
+    assert Own(OwnSettings(edges="edges.csv")).load(RawFiles(tmp_path), "mine").num_nodes == 4
 
 
 def test_byte_order_mark_is_no_part_of_the_first_name(tmp_path):
     (tmp_path / "edges.csv").write_bytes("\ufeffs,t\na,b\n".encode())
-    settings_with_name = own.Settings(edges=str(tmp_path / "edges.csv"), source_column="s")
-    assert own.load(settings_with_name, RawFiles(tmp_path), "mine").ids.tolist() == ["a", "b"]
+    settings_with_name = OwnSettings(edges=str(tmp_path / "edges.csv"), source_column="s")
+    assert Own(settings_with_name).load(RawFiles(tmp_path), "mine").ids.tolist() == ["a", "b"]

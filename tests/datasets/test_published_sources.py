@@ -5,9 +5,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from pydantic import TypeAdapter
 
-from figure_kedro.datasets.sources import RawFiles, SourceSettings, load_graph
+from figure_kedro.datasets.sources import SOURCES, RawFiles
 from figure_kedro.errors import UserError
 from figure_kedro.graph.splits import TEST, TRAIN, VAL
 
@@ -29,7 +28,7 @@ def raw(mirror, tmp_path_factory):
 
 
 def load(raw, **source):
-    return load_graph(TypeAdapter(SourceSettings).validate_python(source), raw, "graph")
+    return SOURCES.build(SOURCES.parse(source)).load(raw, "graph")
 
 
 @cache
@@ -42,7 +41,7 @@ def homophily(graph):
     edges = graph.adjacency.tocoo()
     pairs = np.stack([np.minimum(edges.row, edges.col), np.maximum(edges.row, edges.col)]).astype(np.int64)
     source, target = np.divmod(np.unique(pairs[0] * graph.num_nodes + pairs[1]), graph.num_nodes)
-    return (graph.labels[source] == graph.labels[target]).mean()
+    return (graph.targets.labels[source] == graph.targets.labels[target]).mean()
 
 
 def sizes(codes):
@@ -54,11 +53,11 @@ def test_published_graph_has_its_counts(raw, name):
     graph = published(raw, name)
     nodes, edges, features, classes, parts, share = COUNTS[name]
     assert (graph.num_nodes, graph.num_edges) == (nodes, edges)
-    assert (graph.num_features, graph.num_classes, graph.num_splits) == (features, classes, 10)
-    assert len(np.unique(graph.labels)) == classes
+    assert (graph.num_features, graph.targets.num_classes, graph.targets.num_splits) == (features, classes, 10)
+    assert len(np.unique(graph.targets.labels)) == classes
     assert not graph.directed
     smaller = {4, 5} if name == "citeseer" else set()  # published so
-    for index, codes in enumerate(graph.splits):
+    for index, codes in enumerate(graph.targets.splits):
         assert sizes(codes) == ((1017, 679, 424) if index in smaller else parts)
     assert round(homophily(graph), 4) == share
 
@@ -69,8 +68,8 @@ def test_archive_of_plain_arrays_holds_the_same_graph(raw, name):
         pytest.skip(f"no {name}.npz beside the raw mirror")
     graph, archived = published(raw, name), load(raw, kind="npz_archive", file=f"{name}.npz")
     assert (graph.adjacency != archived.adjacency).nnz == 0
-    np.testing.assert_array_equal(graph.labels, archived.labels)
-    np.testing.assert_array_equal(graph.splits, archived.splits)
+    np.testing.assert_array_equal(graph.targets.labels, archived.targets.labels)
+    np.testing.assert_array_equal(graph.targets.splits, archived.targets.splits)
     dense = [g.features if isinstance(g.features, np.ndarray) else g.features.toarray() for g in (graph, archived)]
     np.testing.assert_array_equal(*dense)
 
@@ -108,8 +107,8 @@ def test_arxiv_archive_has_its_counts(raw, labels, directed, expected):
     graph = load(raw, kind="npz_archive", labels=labels, directed=directed)
     edges, classes, parts, share = expected
     assert (graph.num_nodes, graph.num_edges, graph.num_features) == (169343, edges, 0)
-    assert graph.num_classes == classes
-    assert {sizes(codes) for codes in graph.splits} == {parts}
+    assert graph.targets.num_classes == classes
+    assert {sizes(codes) for codes in graph.targets.splits} == {parts}
     assert round(homophily(graph), 4) == share
 
 
@@ -139,7 +138,7 @@ def test_archive_that_is_nowhere_is_one_line(tmp_path):
 @pytest.mark.parametrize(("kind", "nodes"), [("minesweeper_generated", 10000), ("csbm", 1000)])
 def test_generated_graphs_need_no_file(tmp_path, kind, nodes):
     graph = load(RawFiles(tmp_path / "nothing"), kind=kind)
-    assert (graph.name, graph.num_nodes, graph.num_splits) == ("graph", nodes, 10)
+    assert (graph.name, graph.num_nodes, graph.targets.num_splits) == ("graph", nodes, 10)
     assert not (tmp_path / "nothing").exists()
 
 

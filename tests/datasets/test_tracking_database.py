@@ -7,15 +7,15 @@ import sys
 import pytest
 from mlflow import MlflowClient
 
-from figure_kedro.datasets import tracking_database
-from figure_kedro.datasets.tracking_database import ensure_database
+from figure_kedro.datasets.files import tracking_database
+from figure_kedro.datasets.files.tracking_database import ensure_database
 from figure_kedro.errors import UserError
 
 FIRST_RUN = """
 import sys
 from pathlib import Path
 import mlflow
-from figure_kedro.datasets.tracking_database import ensure_database
+from figure_kedro.datasets.files.tracking_database import ensure_database
 
 sys.stdin.readline()  # all set off together
 ensure_database(Path(sys.argv[1]))

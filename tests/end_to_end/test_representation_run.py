@@ -1,4 +1,4 @@
-"""Training as a user runs it: interrupted, killed, taken up again."""
+"""Training as a user runs it: interrupted, killed, resumed."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from figure_kedro.datasets.tensor_file import read_tensors
+from figure_kedro.datasets.files.tensor_file import read_tensors
 from figure_kedro.estimator import FiGURe
 
 PROJECT = Path(__file__).parents[2]
@@ -90,7 +90,7 @@ def test_training_leaves_what_it_promises(uninterrupted):
     assert len(curve) == 300
     assert (uninterrupted / "08_reporting" / "csbm" / key / "timing.json").exists()
     tables = uninterrupted / "07_model_output" / "csbm" / key / "embeddings"
-    assert sorted(path.stem for path in tables.iterdir()) == ["A", "A^2", "A^3", "I"]
+    assert sorted(path.stem for path in tables.glob("*.parquet")) == ["A", "A^2", "A^3", "I"]
     assert FiGURe.load(folder).settings.dim == 64
     with sqlite3.connect(uninterrupted / "mlflow" / "mlflow.db") as database:
         (steps,) = database.execute("select count(*) from metrics where key = 'loss'").fetchone()

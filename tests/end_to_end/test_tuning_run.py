@@ -31,7 +31,7 @@ def test_tuning_logs_nested_runs_and_trains_with_the_lowest_loss(session, tmp_pa
     assert settings["representation"]["training"]["learning_rate"] == chosen
 
 
-def test_a_second_run_takes_up_the_study_instead_of_searching_again(session, tmp_path, caplog):
+def test_a_second_run_resumes_the_study_instead_of_searching_again(session, tmp_path, caplog):
     session(["data_processing", "representation"], data_folder=str(tmp_path), **SMALL)
     caplog.clear()
     session(["representation"], data_folder=str(tmp_path), **SMALL)

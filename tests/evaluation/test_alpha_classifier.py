@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation import AlphaClassifier, score
-from figure_kedro.evaluation.objective import Objective
+from figure_kedro.evaluation.combined_loss import CombinedLoss
 
 
 def make(classes: int = 3, n: int = 150, d: int = 10, signs=(1.0, 1.0, 0.0), noise: float = 1.0, seed: int = 0):
@@ -37,7 +37,7 @@ def test_gradient_equals_autograd_on_the_written_objective(centre):
     expected = torch.nn.functional.cross_entropy(z @ weights.T + bias, targets) + 0.3 / 2 * weights.square().sum()
     expected.backward()
     with torch.no_grad():
-        loss, *gradients = Objective(tensors, targets, 3, 0.3, centre=centre)(a, weights, bias)
+        loss, *gradients = CombinedLoss(tensors, targets, 3, 0.3, centre=centre)(a, weights, bias)
     assert loss == pytest.approx(expected.item(), rel=1e-12)
     for gradient, parameter in zip(gradients, (a, weights, bias), strict=True):
         torch.testing.assert_close(gradient, parameter.grad, rtol=1e-9, atol=1e-12)
@@ -48,7 +48,7 @@ def test_lbfgs_ends_at_a_minimum_of_the_constrained_objective(activation):
     views, y = make(noise=2.0)
     fitted = AlphaClassifier(activation=activation, weight_decay=0.01, random_state=1).fit(views, y)
     tensors = [torch.as_tensor(v, dtype=torch.float64) for v in views]
-    objective = Objective(tensors, torch.as_tensor(y), 3, 0.01, centre=False)
+    objective = CombinedLoss(tensors, torch.as_tensor(y), 3, 0.01, centre=False)
     a, weights, bias = (
         torch.as_tensor(p, dtype=torch.float64) for p in (fitted.alpha_, fitted.coef_, fitted.intercept_)
     )
@@ -156,6 +156,26 @@ def test_adam_keeps_the_epoch_with_the_best_validation_accuracy():
         return fitted.score(validation[0], y[val])
 
     assert np.all(np.diff([accuracy(epochs) for epochs in (1, 5, 20, 80, 200)]) >= 0)
+
+
+def test_adam_keeps_the_epoch_with_the_best_value_of_the_score_that_is_given():
+    views, y = make(2, noise=3.0)
+    y = np.where(np.arange(len(y)) % 5 == 0, y, 0)  # one class is rare
+    train, val = slice(0, 60), slice(60, None)
+    validation = (rows(views, val), y[val])
+
+    def fitted(epochs, metric=None):
+        def given(proba, classes):
+            return score(metric, y[val], proba, classes)
+
+        classifier = AlphaClassifier(solver="adam", learning_rate=0.1, max_epochs=epochs)
+        classifier.fit(rows(views, train), y[train], validation, score=given if metric else None)
+        return classifier.predict_proba(validation[0])
+
+    areas = [score("roc_auc", y[val], fitted(epochs, "roc_auc")) for epochs in (1, 5, 20, 80, 200)]
+    assert np.all(np.diff(areas) >= 0)
+    assert areas[-1] > score("roc_auc", y[val], fitted(200))
+    np.testing.assert_array_equal(fitted(200, "accuracy"), fitted(200))
 
 
 def test_adam_stops_when_patience_is_over():

@@ -8,14 +8,19 @@ from torch_geometric.utils import from_scipy_sparse_matrix
 
 from examples import dense_features, example_graph
 from figure_kedro.errors import UserError
+from figure_kedro.evaluation import HEADS, graph_inputs
+from figure_kedro.evaluation.dropout import dropout
+from figure_kedro.evaluation.graph_inputs import GraphInputs
+from figure_kedro.evaluation.heads.gcn import GCN
+from figure_kedro.evaluation.heads.gprgnn import GPRGNN
+from figure_kedro.evaluation.heads.h2gcn import H2GCN
 from figure_kedro.graph import Graph
 from figure_kedro.graph.build import graph_from_edges
-from figure_kedro.methods.supervised import GCN, GPRGNN, H2GCN, MODELS, GraphInputs, inputs
-from figure_kedro.methods.supervised.dropout import dropout
 from oracle import dense_operator
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 CLASSES = 3
+MODELS = {"gcn": GCN, "gprgnn": GPRGNN, "h2gcn": H2GCN}
 GRAPHS = [
     {"directed": directed, "features": features, "columns": columns}
     for directed in (False, True)
@@ -71,6 +76,17 @@ def literal(model: torch.nn.Module, graph: Graph) -> torch.Tensor:
     return torch.cat(rounds, dim=1) @ p["w_c"] + p["bias"]
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_the_head_of_a_models_name_trains_that_model(name):
+    graph = example_graph()
+    head = HEADS.build(HEADS.parse({"head": name}))
+    choice = {"hidden": 5, "dropout": 0.5}
+    network = head.network(GraphInputs(graph), CLASSES, generator(), choice)
+    assert type(network) is MODELS[name]
+    drawn = MODELS[name](graph.num_features, CLASSES, generator(), **choice)
+    assert all(torch.equal(*pair) for pair in zip(network.parameters(), drawn.parameters(), strict=True))
+
+
 @pytest.mark.parametrize("kind", GRAPHS)
 @pytest.mark.parametrize("name", MODELS)
 def test_logits_and_gradients_equal_the_dense_equations(name, kind):
@@ -120,7 +136,7 @@ def test_gprgnn_starts_as_personalised_pagerank(alpha):
 def test_two_hop_neighbours_of_a_path_with_a_triangle_by_hand():
     """0 - 1 - 2 - 3 with 2 - 4 - 3 beside it: neighbours and the node itself do not count as two steps away."""
     graph = graph_from_edges(np.array([0, 1, 2, 2, 3]), np.array([1, 2, 3, 4, 4]), name="path", num_nodes=5)
-    strict = inputs.strict_two_hop(graph.adjacency).toarray()
+    strict = graph_inputs.strict_two_hop(graph.adjacency).toarray()
     assert [np.flatnonzero(row).tolist() for row in strict] == [[2], [3, 4], [0], [1], [1]]
     assert set(np.unique(strict)) == {0, 1}
 
@@ -128,14 +144,23 @@ def test_two_hop_neighbours_of_a_path_with_a_triangle_by_hand():
 @pytest.mark.parametrize("directed", [False, True])
 def test_two_hop_neighbourhood_equals_a_walk_over_all_pairs_of_edges(directed):
     graph = example_graph(30, directed=directed)
-    strict = inputs.normalised_adjacency(inputs.strict_two_hop(graph.adjacency), self_loops=False)
+    strict = graph_inputs.normalised_adjacency(graph_inputs.strict_two_hop(graph.adjacency), self_loops=False)
     np.testing.assert_allclose(strict.toarray(), dense_two_hop(graph), atol=1e-6)
 
 
 def test_two_hop_neighbourhood_that_is_too_large_is_one_clear_line(monkeypatch):
-    monkeypatch.setattr(inputs, "MAX_TWO_HOP_ENTRIES", 3)
+    monkeypatch.setattr(graph_inputs, "MAX_TWO_HOP_ENTRIES", 3)
     with pytest.raises(UserError, match=r"^example: .*choose gcn or gprgnn$"):
         _ = GraphInputs(example_graph()).two_hop
+
+
+@pytest.mark.parametrize("nodes", [[3], [0, 5, 13], [13, 2, 7], list(range(14))], ids=str)
+@pytest.mark.parametrize("name", MODELS)
+def test_logits_of_the_nodes_that_are_judged_are_their_rows_of_all(name, nodes):
+    graph = example_graph()
+    model = build(name, graph)
+    everyone, some = (model(GraphInputs(graph, nodes=given)) for given in (None, np.array(nodes)))
+    assert torch.equal(some, everyone[nodes])
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -1,74 +1,211 @@
-"""Everything is chosen on validation; test labels are read once, after the choice."""
+"""Everything is chosen on validation by the metric that decides; test labels are read once, after the choice."""
 
 import numpy as np
 import pytest
 
-from figure_kedro.evaluation.selection import evaluate_split, first_trials, search_space
-from figure_kedro.evaluation.settings import EvaluationSettings
+from figure_kedro.embeddings import Embeddings
+from figure_kedro.errors import UserError
+from figure_kedro.evaluation import HEADS, METRICS, AlphaClassifier, score
+from figure_kedro.evaluation.head import Examples
+from figure_kedro.evaluation.selection import TIE_BREAK, evaluate_split
 from figure_kedro.evaluation.views import Views
-from figure_kedro.graph.splits import TEST, random_splits
-from figure_kedro.projections import ProjectionSettings
+from figure_kedro.graph import graph_from_edges
+from figure_kedro.graph.splits import TEST, TRAIN, VAL, random_splits
+from figure_kedro.projections import MAPS, Projection
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-SETTINGS = EvaluationSettings(trials=5)
+NETWORK = {"trials": 3, "device": "cpu", "max_epochs": 25, "space": {"learning_rate": [0.05, 0.02], "hidden": [16]}}
+HEAD_SETTINGS = {"linear": {"trials": 5}, "mlp": NETWORK, "gcn": NETWORK}
+every_kind_of_head = pytest.mark.parametrize("head", HEAD_SETTINGS)
+
+
+def embeddings_of(blocks: dict[str, np.ndarray], labels: np.ndarray) -> Embeddings:
+    """Views of a graph that has the last of them as features, and edges inside of classes."""
+    rng = np.random.default_rng(0)
+    source, target = rng.integers(len(labels), size=(2, 6 * len(labels)))
+    inside = labels[source] == labels[target]
+    features = list(blocks.values())[-1]
+    graph = graph_from_edges(source[inside], target[inside], name="toy", num_nodes=len(labels), features=features)
+    return Embeddings(
+        tuple(blocks), graph.ids, features.shape[1], compute=lambda: iter(()), graph=lambda: graph, arrays=blocks
+    )
 
 
 @pytest.fixture
 def problem():
+    """Three classes, one view that knows them and one that does not."""
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=150)
     noise, signal = rng.normal(size=(2, 150, 6)).astype(np.float32)
     signal += 2 * np.eye(3, 6, dtype=np.float32)[labels]
-    return [noise, signal], labels, random_splits(labels, 1, 0.5, 0.25, seed=1)[0]
+    blocks = {"noise": noise, "signal": signal}
+    return embeddings_of(blocks, labels), labels, random_splits(labels, 1, 0.5, 0.25, seed=1)[0]
 
 
-def evaluate(problem, settings=SETTINGS, projection=None, labels=None):
-    blocks, given, codes = problem
-    views = Views(blocks, projection or ProjectionSettings())
-    return evaluate_split(views, given if labels is None else labels, codes, ("accuracy",), settings)
+@pytest.fixture
+def imbalanced():
+    """One node of ten is of the second class, and two of three views know a little about it."""
+    rng = np.random.default_rng(0)
+    labels = (rng.random(400) < 0.1).astype(int)
+    blocks = {name: rng.normal(size=(400, 20)).astype(np.float32) for name in ("noise", "first", "second")}
+    blocks["first"][:, 0] += 1.2 * labels
+    blocks["second"][:, 1] += 1.2 * labels
+    return embeddings_of(blocks, labels), labels, random_splits(labels, 1, 0.5, 0.25, seed=1)[0]
 
 
-def test_permuted_test_labels_change_the_test_score_and_nothing_else(problem):
+def build(head, **settings):
+    return HEADS.build(HEADS.parse({"head": head, **HEAD_SETTINGS[head], **settings}))
+
+
+def projection_of(views, **settings):
+    return Projection.fit(MAPS.parse(settings), list(views))
+
+
+def prepare(problem, head, **projection):
+    """What a head reads of all nodes."""
+    embeddings, labels, _ = problem
+    return head.inputs(embeddings, projection_of(embeddings.values(), **projection), np.arange(len(labels)))
+
+
+def evaluate(problem, head="linear", labels=None, metrics=("accuracy",), projection=None, **settings):
+    chosen = build(head, **settings)
+    inputs = prepare(problem, chosen, **(projection or {}))
+    return evaluate_split(chosen, inputs, problem[1] if labels is None else labels, problem[2], metrics)
+
+
+@every_kind_of_head
+def test_permuted_test_labels_change_the_test_score_and_nothing_else(problem, head):
     _, labels, codes = problem
-    honest = evaluate(problem)
+    honest = evaluate(problem, head)
     permuted = labels.copy()
     test = np.flatnonzero(codes == TEST)
     permuted[test] = np.random.default_rng(2).permutation(labels[test])
-    other = evaluate(problem, labels=permuted)
+    other = evaluate(problem, head, labels=permuted)
     assert other.settings == honest.settings
+    assert other.coefficients == honest.coefficients
     assert (other.predictions == honest.predictions).all()
     assert other.scores["val_accuracy"] == honest.scores["val_accuracy"]
     assert other.scores["test_accuracy"] < honest.scores["test_accuracy"]
+
+
+@every_kind_of_head
+@pytest.mark.parametrize("metric", ["accuracy", "macro_f1"])
+def test_without_any_test_label_the_same_is_chosen_and_predicted(problem, head, metric):
+    """A label that no class has, in place of every test label: who read one would fail or choose otherwise."""
+    _, labels, codes = problem
+    honest = evaluate(problem, head, metrics=(metric,))
+    poisoned = evaluate(problem, head, labels=np.where(codes == TEST, 10**9, labels), metrics=(metric,))
+    assert poisoned.settings == honest.settings
+    assert (poisoned.predictions == honest.predictions).all()
+    assert poisoned.scores[f"val_{metric}"] == honest.scores[f"val_{metric}"]
+    assert poisoned.scores[f"test_{metric}"] == 0
+
+
+@every_kind_of_head
+def test_every_fit_sees_minus_one_in_place_of_test_labels(problem, head, monkeypatch):
+    _, labels, codes = problem
+    chosen, seen = build(head), []
+    original = chosen.fit
+
+    def spy(inputs, choice, examples, *rest):
+        seen.append(examples)
+        return original(inputs, choice, examples, *rest)
+
+    monkeypatch.setattr(chosen, "fit", spy)
+    evaluate_split(chosen, prepare(problem, chosen), labels, codes, ("accuracy",))
+    assert len(seen) >= 2
+    for examples in seen:
+        np.testing.assert_array_equal(examples.test, np.flatnonzero(codes == TEST))
+        assert (examples.labels[examples.test] == -1).all()
+        np.testing.assert_array_equal(examples.labels[codes != TEST], labels[codes != TEST])
 
 
 def test_test_labels_can_be_missing_during_the_search(problem, monkeypatch):
     """The search sees -1 in place of every test label, which the classifier would refuse."""
     _, _, codes = problem
     seen = []
-    from figure_kedro.evaluation import selection
+    original = AlphaClassifier.fit
 
-    original = selection.AlphaClassifier.fit
+    def spy(self, views, y, validation=None, **rest):
+        seen.append((len(y), len(validation[1])))
+        return original(self, views, y, validation, **rest)
 
-    def spy(self, views, y, validation=None, watch=None):
-        seen.append(len(y))
-        return original(self, views, y, validation)
-
-    monkeypatch.setattr(selection.AlphaClassifier, "fit", spy)
+    monkeypatch.setattr(AlphaClassifier, "fit", spy)
     evaluate(problem)
-    assert set(seen) == {int((codes == 1).sum())}
+    assert set(seen) == {(int((codes == TRAIN).sum()), int((codes == VAL).sum()))}
 
 
 def test_the_informative_view_wins(problem):
     result = evaluate(problem)
     assert result.scores["test_accuracy"] > 0.8
-    assert abs(result.alpha[1]) > abs(result.alpha[0])
+    assert abs(result.coefficients["signal"]) > abs(result.coefficients["noise"])
+
+
+@pytest.mark.parametrize("metric", [name for name in METRICS.names() if name != "accuracy"])
+def test_the_metric_decides(imbalanced, metric):
+    by_accuracy, by_metric = (
+        evaluate(imbalanced, metrics=metrics, trials=9) for metrics in (("accuracy", metric), (metric, "accuracy"))
+    )
+    assert by_metric.settings != by_accuracy.settings
+    assert by_metric.scores[f"val_{metric}"] > by_accuracy.scores[f"val_{metric}"]
+    assert by_metric.scores["val_accuracy"] < by_accuracy.scores["val_accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("head", "settings"),
+    [("linear", {"solver": "adam", "max_epochs": 60}), ("mlp", {"max_epochs": 40})],
+)
+def test_the_metric_decides_which_epoch_is_kept(imbalanced, head, settings):
+    _, labels, codes = imbalanced
+    chosen, examples = build(head, **settings), Examples.of(labels, codes)
+    inputs = prepare(imbalanced, chosen)
+    choice = chosen.first_trials(chosen.space(inputs))[0] | {"learning_rate": 0.05}
+
+    def area_of_the_kept_epoch(metric):
+        def deciding(proba, classes):
+            return score(metric, labels[examples.val], proba, classes)
+
+        fitted = chosen.fit(inputs, choice, examples, deciding)
+        return score("roc_auc", labels[examples.val], fitted.probabilities[examples.val], fitted.classes)
+
+    assert area_of_the_kept_epoch("roc_auc") > area_of_the_kept_epoch("accuracy")
+
+
+def test_among_equal_scores_the_lower_log_loss_is_chosen(problem):
+    """All settings of a separable problem are right everywhere; the least decay is the surest of it."""
+    _, labels, codes = problem
+    rows = 20 * np.eye(3, dtype=np.float32)[labels]
+    separable = embeddings_of({"only": rows}, labels), labels, codes
+    head = build("linear", trials=4)
+    inputs = prepare(separable, head)
+    decays = [trial["relative_decay"] for trial in head.first_trials(head.space(inputs))]
+    assert decays[0] > min(decays)
+    result = evaluate_split(head, inputs, labels, codes, ("accuracy",))
+    assert result.scores["val_accuracy"] == 1
+    assert result.settings["relative_decay"] == min(decays)
+    assert 1 / (codes == VAL).sum() > TIE_BREAK * 17  # no log loss is worth a node here
+
+
+def test_the_mlp_learns_what_no_linear_head_can():
+    """The class is whether two coordinates of the sum of the views have different signs, as in XOR."""
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(2, 300, 2)).astype(np.float32)
+    combined = first + second
+    labels = ((combined[:, 0] > 0) ^ (combined[:, 1] > 0)).astype(int)
+    xor = embeddings_of({"first": first, "second": second}, labels), labels, random_splits(labels, 1, 0.5, 0.25, 1)[0]
+    space = {"learning_rate": [0.05], "weight_decay": [0.0], "dropout": [0.0], "hidden": [64]}
+    curved = evaluate(xor, "mlp", trials=1, max_epochs=200, patience=100, space=space)
+    assert curved.scores["test_accuracy"] > 0.9
+    assert set(curved.coefficients) == {"first", "second"}
+    assert evaluate(xor, "linear", trials=12).scores["test_accuracy"] < 0.65
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "adam"])
 def test_a_search_begins_with_different_settings_of_its_space_and_every_kind_of_mask(solver):
-    views = Views([np.ones((2, 3), dtype=np.float32)] * 4, ProjectionSettings())
-    space = search_space(views, EvaluationSettings(solver=solver))
-    first = first_trials(space)
+    blocks = [np.ones((2, 3), dtype=np.float32)] * 4
+    head = build("linear", solver=solver)
+    space = head.space(Views(blocks, projection_of(blocks)))
+    first = head.first_trials(space)
     assert all(trial.keys() == space.keys() for trial in first)
     assert all(value in space[key] for trial in first for key, value in trial.items())
     assert len({tuple(trial.items()) for trial in first}) == len(first) == 10
@@ -77,35 +214,96 @@ def test_a_search_begins_with_different_settings_of_its_space_and_every_kind_of_
 
 
 def test_the_search_for_a_single_view_begins_with_different_decays():
-    space = search_space(Views([np.ones((2, 3), dtype=np.float32)], ProjectionSettings()), SETTINGS)
-    decays = [trial["relative_decay"] for trial in first_trials(space)]
+    blocks = [np.ones((2, 3), dtype=np.float32)]
+    head = build("linear")
+    decays = [trial["relative_decay"] for trial in head.first_trials(head.space(Views(blocks, projection_of(blocks))))]
     assert len(set(decays)) == len(decays) > 2
 
 
-def test_same_seed_gives_the_same_result(problem):
-    first, second = evaluate(problem), evaluate(problem)
+def test_a_choice_without_any_view_predicts_the_class_frequencies(problem):
+    _, labels, codes = problem
+    head, examples = build("linear"), Examples.of(labels, codes)
+    inputs = prepare(problem, head)
+    choice = head.first_trials(head.space(inputs))[0] | {"mask_0": 0, "mask_1": 0}
+    fitted = head.fit(inputs, choice, examples, lambda proba, classes: 0.0)
+    frequencies = np.bincount(labels[codes == TRAIN]) / (codes == TRAIN).sum()
+    np.testing.assert_allclose(fitted.probabilities, np.tile(frequencies, (len(labels), 1)))
+    assert fitted.classes.tolist() == [0, 1, 2]
+    assert fitted.coefficients == {"noise": 0.0, "signal": 0.0}
+
+
+@every_kind_of_head
+def test_same_seed_gives_the_same_result(problem, head):
+    first, second = evaluate(problem, head), evaluate(problem, head)
     assert first.settings == second.settings
-    assert (first.alpha == second.alpha).all()
+    assert first.coefficients == second.coefficients
+    assert (first.predictions == second.predictions).all()
+
+
+@every_kind_of_head
+def test_only_the_nodes_that_are_asked_for_are_judged(problem, head):
+    """Every third node is in no split and has a row in no result."""
+    embeddings, labels, codes = problem
+    nodes = np.flatnonzero(np.arange(len(labels)) % 3)
+    chosen = build(head, trials=2)
+    inputs = chosen.inputs(embeddings, projection_of(embeddings.values()), nodes)
+    result = evaluate_split(chosen, inputs, labels[nodes], codes[nodes], ("accuracy",))
+    assert result.predictions.shape == nodes.shape
+    test = codes[nodes] == TEST
+    assert result.scores["test_accuracy"] == (result.predictions == labels[nodes])[test].mean() > 0.6
 
 
 def test_adam_uses_the_same_protocol(problem):
-    result = evaluate(problem, EvaluationSettings(trials=3, solver="adam", max_epochs=300))
+    result = evaluate(problem, trials=3, solver="adam", max_epochs=300)
     assert result.scores["test_accuracy"] > 0.7
     assert {"learning_rate", "alpha_learning_rate"} <= set(result.settings)
 
 
-def test_gamma_is_searched_with_fourier_features_alone(problem):
-    blocks, _, _ = problem
-    assert "gamma" not in search_space(Views(blocks, ProjectionSettings()), SETTINGS)
-    assert "gamma" in search_space(Views(blocks, ProjectionSettings(map="fourier")), SETTINGS)
-    result = evaluate(problem, projection=ProjectionSettings(map="fourier", dim=64, scale="rms"))
-    assert result.settings["gamma"] in SETTINGS.gammas
+@pytest.mark.parametrize("head", ["linear", "mlp"])
+def test_gamma_is_searched_with_fourier_features_alone(problem, head):
+    chosen = build(head)
+    fourier = {"map": "fourier", "dim": 64, "scale": "rms", "gammas": [0.2, 0.4, 0.8]}
+    assert "gamma" not in chosen.space(prepare(problem, chosen))
+    assert chosen.space(prepare(problem, chosen, **fourier))["gamma"] == [0.2, 0.4, 0.8]
+    result = evaluate(problem, head, projection=fourier)
+    assert result.settings["gamma"] in (0.2, 0.4, 0.8)
 
 
 def test_one_projection_is_held_at_a_time(problem):
-    blocks, _, _ = problem
-    views = Views(blocks, ProjectionSettings(map="fourier", dim=16))
-    first = views.projected(0.3)
-    assert views.projected(0.3)[0] is first[0]
-    assert not np.allclose(views.projected(0.6)[0], first[0])
-    np.testing.assert_allclose(views.projected(0.3)[0], first[0])
+    blocks = list(problem[0].values())
+    views = Views(blocks, projection_of(blocks, map="fourier", dim=16))
+    first = views.projected({"gamma": 0.3})
+    assert views.projected({"gamma": 0.3})[0] is first[0]
+    assert views.projected({"gamma": 0.3, "mask_0": 0})[0] is first[0]
+    assert not np.allclose(views.projected({"gamma": 0.6})[0], first[0])
+    np.testing.assert_allclose(views.projected({"gamma": 0.3})[0], first[0])
+
+
+@every_kind_of_head
+def test_one_class_in_training_is_one_clear_line_before_any_trial(problem, head, monkeypatch):
+    _, labels, codes = problem
+    chosen = build(head)
+    inputs = prepare(problem, chosen)
+    monkeypatch.setattr(chosen, "fit", lambda *_: pytest.fail("a trial was run"))
+    codes = np.where((labels != 2) & (codes == TRAIN), 0, codes)
+    with pytest.raises(UserError, match=r"^the training labels hold fewer than two classes; choose other splits"):
+        evaluate_split(chosen, inputs, labels, codes, ("accuracy",))
+
+
+@every_kind_of_head
+def test_scores_are_those_of_the_probabilities_of_the_chosen_fit(problem, head):
+    """Fitting the choice again gives what was reported, for every metric."""
+    _, labels, codes = problem
+    metrics = ("balanced_accuracy", "accuracy")
+    result = evaluate(problem, head, metrics=metrics)
+    chosen, examples = build(head), Examples.of(labels, codes)
+
+    def deciding(proba, classes):
+        return score(metrics[0], labels[examples.val], proba, classes)
+
+    fitted = chosen.fit(prepare(problem, chosen), result.settings, examples, deciding)
+    for part, rows in (("val", examples.val), ("test", examples.test)):
+        for metric in metrics:
+            expected = score(metric, labels[rows], fitted.probabilities[rows], fitted.classes)
+            assert result.scores[f"{part}_{metric}"] == pytest.approx(expected, abs=1e-12)
+    assert set(result.scores) == {f"{part}_{metric}" for part in ("val", "test") for metric in metrics}

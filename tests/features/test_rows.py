@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from figure_kedro.filters.feature_rows import with_normalised_rows
-from figure_kedro.filters.structural import FeatureSettings
+from figure_kedro.features import STRUCTURAL
+from figure_kedro.features.rows import with_normalised_rows
 from figure_kedro.graph import graph_from_edges
 from figure_kedro.pipelines.data_processing.nodes import prepare_graph
 
@@ -32,8 +32,9 @@ def test_a_graph_without_features_has_nothing_to_normalise():
 
 def test_structural_features_stand_beside_normalised_ones_at_their_own_scale():
     graph = path(features=GIVEN)
-    settings = FeatureSettings(normalise="rows", structural="one_hot_degree")
-    prepared = prepare_graph(graph, settings)
+    settings = STRUCTURAL.parse({"normalise": "rows", "structural": "one_hot_degree"})
+    prepared, _ = prepare_graph(graph, settings)
     np.testing.assert_array_equal(prepared.features[:, :2], SHARES)
     np.testing.assert_array_equal(prepared.features[:, 2:], [[0, 1, 0], [0, 0, 1], [0, 1, 0]])
-    np.testing.assert_array_equal(prepare_graph(graph, FeatureSettings()).features, GIVEN)
+    untouched, _ = prepare_graph(graph, STRUCTURAL.parse({}))
+    np.testing.assert_array_equal(untouched.features, GIVEN)

@@ -5,17 +5,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from figure_kedro.errors import UserError
+from figure_kedro.features import STRUCTURAL, structural_features
+from figure_kedro.features.kinds.degrees import degree_features, pagerank
+from figure_kedro.features.kinds.one_hot_degree import one_hot_degrees
+from figure_kedro.features.kinds.svd import spectral_features
+from figure_kedro.features.truncated_svd import truncated_svd
 from figure_kedro.filters import normalised_adjacency
-from figure_kedro.filters.structural import (
-    FeatureSettings,
-    degree_features,
-    one_hot_degrees,
-    pagerank,
-    spectral_features,
-    structural_features,
-    with_structural_features,
-)
-from figure_kedro.filters.svd import truncated_svd
 from figure_kedro.graph import graph_from_edges
 from figure_kedro.graph.csbm import generate_csbm
 
@@ -25,6 +21,15 @@ KINDS = ("svd", "degrees", "one_hot_degree")
 def small(edges=((0, 1), (1, 2), (2, 0), (2, 3)), nodes=5, **given):
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
     return graph_from_edges(ends[:, 0], ends[:, 1], name="toy", num_nodes=nodes, **given)
+
+
+def settings_of(kind="auto", **given):
+    return STRUCTURAL.parse({"structural": kind, **given})
+
+
+def features_of(graph, kind, **given):
+    """The features that a graph gets, as an array."""
+    return STRUCTURAL.build(settings_of(kind, **given)).features(graph)
 
 
 def random_graph(nodes=300, features=0):
@@ -67,7 +72,7 @@ def test_without_given_features_an_entry_has_mean_square_one():
 def test_beside_given_features_both_blocks_have_rows_of_the_same_size(sparse):
     given_features = np.random.default_rng(0).random((5, 7)).astype(np.float32) * 30
     graph = small(features=sp.csr_array(given_features) if sparse else given_features)
-    columns = structural_features(graph, FeatureSettings(structural="svd", components=3, scale=2.0))
+    columns = features_of(graph, "svd", components=3, scale=2.0, keep_given=False)
     expected = 4 * np.square(given_features).sum(axis=1).mean()
     assert np.square(columns).sum(axis=1).mean() == pytest.approx(expected, rel=1e-4)
 
@@ -75,7 +80,7 @@ def test_beside_given_features_both_blocks_have_rows_of_the_same_size(sparse):
 @pytest.mark.parametrize("kind", KINDS)
 def test_structural_features_are_the_same_every_time(kind):
     graph = random_graph()
-    first, again = (structural_features(graph, FeatureSettings(structural=kind, components=8)) for _ in range(2))
+    first, again = (features_of(graph, kind) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     assert first.dtype == np.float32
 
@@ -92,7 +97,7 @@ def test_largest_entry_of_each_spectral_column_is_positive():
     directed=st.booleans(),
 )
 def test_every_kind_is_finite_on_every_graph(edges, kind, directed):
-    columns = structural_features(small(edges, 7, directed=directed), FeatureSettings(structural=kind))
+    columns = features_of(small(edges, 7, directed=directed), kind)
     assert columns.shape[0] == 7
     assert np.isfinite(columns).all()
 
@@ -151,33 +156,52 @@ def test_one_hot_degree_has_a_last_column_for_that_or_more():
 
 def test_auto_makes_features_only_where_there_are_none():
     bare, furnished = small(), small(features=np.ones((5, 2)))
-    assert with_structural_features(bare, FeatureSettings()).num_features == 5
-    assert with_structural_features(furnished, FeatureSettings()) is furnished
-    assert structural_features(bare, FeatureSettings(structural="none")) is None
+    assert structural_features(bare).num_features == structural_features(bare, settings_of("auto")).num_features == 5
+    assert structural_features(furnished) is structural_features(furnished, settings_of("auto")) is furnished
+    assert STRUCTURAL.build(settings_of("none")).columns(bare) is None
+    assert structural_features(bare, settings_of("none")) is bare
 
 
 def test_given_features_stand_before_the_structural_ones_or_not_at_all():
     graph = small(features=np.arange(10).reshape(5, 2))
-    both = with_structural_features(graph, FeatureSettings(structural="degrees"))
+    both = structural_features(graph, settings_of("degrees"))
     np.testing.assert_array_equal(both.features[:, :2], graph.features)
     assert both.num_features == 2 + 6
-    alone = with_structural_features(graph, FeatureSettings(structural="degrees", keep_given=False))
+    alone = structural_features(graph, settings_of("degrees", keep_given=False))
     assert alone.num_features == 6
     assert graph.num_features == 2
 
 
 def test_sparse_given_features_stay_sparse():
     graph = small(features=sp.csr_array(np.eye(5, dtype=np.float32)))
-    both = with_structural_features(graph, FeatureSettings(structural="one_hot_degree"))
+    both = structural_features(graph, settings_of("one_hot_degree"))
     assert isinstance(both.features, sp.csr_array)
     assert both.features.dtype == np.float32
     np.testing.assert_array_equal(both.features.toarray()[:, :5], np.eye(5))
 
 
-@pytest.mark.parametrize("bad", [{"structural": "svdd"}, {"components": 0}, {"scale": 0}, {"unknown": 1}])
+def test_kinds_are_the_files_of_the_folder():
+    assert STRUCTURAL.names() == ("auto", "degrees", "none", "one_hot_degree", "svd")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"components": 0},
+        {"scale": 0},
+        {"unknown": 1},
+        {"kind": "degrees", "components": 4},
+        {"kind": "none", "scale": 2},
+    ],
+)
 def test_settings_refuse_what_they_do_not_know(bad):
     with pytest.raises(pydantic.ValidationError):
-        FeatureSettings(**bad)
+        settings_of(**bad)
+
+
+def test_unknown_kind_gets_the_nearest_name():
+    with pytest.raises(UserError, match=r"^there is no kind of structural features 'svdd'; did you mean 'svd'\?$"):
+        settings_of("svdd")
 
 
 def test_nearly_all_singular_vectors_of_a_wide_spectrum_are_finite_and_right():

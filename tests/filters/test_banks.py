@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figure_kedro.errors import UserError
-from figure_kedro.filters import bank_names, build_bank, normalised_adjacency, to_torch
+from figure_kedro.filters import BANKS, build_bank, normalised_adjacency, to_torch
 
-BANKS = ("bernstein", "chebyshev", "monomial")
-every_bank = st.builds(build_bank, st.sampled_from(BANKS), st.integers(1, 11))
+NAMES = ("bernstein", "chebyshev", "monomial")
+every_bank = st.builds(build_bank, st.sampled_from(NAMES), st.integers(1, 11))
 
 
 @st.composite
@@ -30,7 +30,7 @@ def filtered(bank, matrix, block):
 
 
 def test_banks_are_the_files_of_the_folder():
-    assert bank_names() == BANKS
+    assert BANKS.names() == NAMES
 
 
 def test_unknown_bank_gets_the_nearest_name():
@@ -45,7 +45,7 @@ def test_bank_equals_its_dense_eigen_decomposition(adjacency, bank, self_loops):
     block = block_of(9, 3)
     eigenvalues, vectors = np.linalg.eigh(np.eye(9) - matrix.toarray().astype(np.float64))
     results = filtered(bank, matrix, block)
-    assert len(results) == len(bank.names) == bank.size
+    assert len(results) == len(bank.names) == bank.size == bank.degree + 1
     for response, result in zip(bank.response(eigenvalues), results, strict=True):
         np.testing.assert_allclose(result, vectors * response @ vectors.T @ block.numpy(), atol=1e-5)
 
@@ -105,7 +105,7 @@ def test_identities_are_exactly_the_filters_that_change_nothing(size):
     assert build_bank("bernstein", size).identities == ((True,) if size == 1 else (False,) * size)
 
 
-@pytest.mark.parametrize("name", BANKS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("self_loops", [True, False])
 def test_isolated_node_stays_finite(name, self_loops):
     matrix = normalised_adjacency(sp.csr_array((3, 3), dtype=np.float32), self_loops=self_loops)
@@ -115,7 +115,7 @@ def test_isolated_node_stays_finite(name, self_loops):
         np.testing.assert_allclose(result, factor.item(), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", BANKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_apply_does_not_change_its_input(name):
     matrix = normalised_adjacency(sp.csr_array(np.ones((4, 4), dtype=np.float32) - np.eye(4, dtype=np.float32)))
     block = block_of(4, 2)
@@ -124,7 +124,7 @@ def test_apply_does_not_change_its_input(name):
     assert torch.equal(block, before)
 
 
-@pytest.mark.parametrize("name", BANKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_gradient_flows_through_every_filter(name):
     ring = sp.csr_array(
         np.roll(np.eye(5, dtype=np.float32), 1, axis=0) + np.roll(np.eye(5, dtype=np.float32), -1, axis=0)

@@ -5,7 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figure_kedro.filters import normalised_adjacency, to_torch
+from figure_kedro.filters import BANKS, Operator, normalised_adjacency, to_torch
+from figure_kedro.graph import graph_from_edges
 
 # 0 - 1 - 2 - 0 is a triangle, 2 - 3 a tail, 4 is alone
 EDGES = [(0, 1), (1, 2), (2, 0), (2, 3)]
@@ -77,3 +78,18 @@ def test_torch_product_equals_scipy_product(columns):
     matrix = normalised_adjacency(adjacency())
     block = np.random.default_rng(0).standard_normal((5, columns), dtype=np.float32)
     np.testing.assert_allclose((to_torch(matrix) @ torch.from_numpy(block)).numpy(), matrix @ block, rtol=1e-5)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("self_loops", [False, True])
+def test_operator_of_a_graph_is_its_normalised_adjacency_with_the_chosen_bank(directed, self_loops):
+    source, target = np.array(EDGES).T
+    graph = graph_from_edges(source, target, name="toy", num_nodes=5, directed=directed)
+    operator = Operator.of(graph, BANKS.parse({"bank": "chebyshev", "size": 3, "self_loops": self_loops}))
+    expected = normalised_adjacency(adjacency(directed=directed), self_loops=self_loops).toarray()
+    np.testing.assert_array_equal(operator.matrix.toarray(), expected)
+    assert operator.symmetric is not directed
+    assert operator.bank.names == ("T_0", "T_1", "T_2")
+    block = torch.eye(5)
+    np.testing.assert_allclose(operator.on("cpu")(block).numpy(), expected, rtol=1e-6)
+    assert (operator.on("cpu", differentiable=False).transposed is None) is directed

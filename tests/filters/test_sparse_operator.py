@@ -50,6 +50,17 @@ def test_product_and_gradient_of_a_rectangular_matrix_equal_dense_ones(shape):
     assert_multiplies_like(operator, torch.from_numpy(matrix.toarray()), 3)
 
 
+@settings(max_examples=20, deadline=None)
+@given(matrix=matrices(symmetric=False), columns=st.integers(1, 5))
+def test_operator_that_is_never_differentiated_keeps_no_transpose_and_multiplies_the_same(matrix, columns):
+    operator = SparseOperator(matrix, differentiable=False)
+    assert operator.transposed is None
+    block = torch.randn(matrix.shape[1], columns, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(operator(block), SparseOperator(matrix)(block), rtol=0, atol=0)
+    with pytest.raises(RuntimeError, match="made without its transpose; make it with differentiable=True"):
+        operator(block.requires_grad_())
+
+
 def test_double_precision_block_is_multiplied_in_double_precision():
     matrix = sp.csr_array(np.array([[0, 1], [2, 0]], dtype=np.float32))
     block = torch.randn(2, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()

@@ -81,13 +81,9 @@ def test_unsorted_string_ids_keep_their_rows():
 
 
 def test_a_graph_without_labels_may_have_partly_known_ones():
-    assert full_graph(labels=None, splits=None).num_classes == 0
-    assert full_graph(labels=np.where(labels_of_twelve == 0, -1, labels_of_twelve), splits=None).num_classes == 3
-
-
-def test_two_classes_are_also_scored_by_roc_auc():
-    assert full_graph().metrics == ("accuracy",)
-    assert full_graph(labels=np.arange(12) % 2, splits=None).metrics == ("accuracy", "roc_auc")
+    assert full_graph(labels=None, splits=None).targets.num_classes == 0
+    partly = full_graph(labels=np.where(labels_of_twelve == 0, -1, labels_of_twelve), splits=None)
+    assert partly.targets.num_classes == 3
 
 
 @settings(max_examples=40, deadline=None)
@@ -173,14 +169,23 @@ def test_checksum_changes_with_every_array_and_only_then():
         {"features": graph.features + 1},
         {"features": sp.csr_array(graph.features)},
         {"features": None},
-        {"labels": np.roll(graph.labels, 1), "splits": None},
-        {"classes": ("x", "y", "z")},
-        {"splits": graph.splits[::-1]},
-        {"splits": None},
     ]
-    checksums = [dataclasses.replace(graph, **change).checksum() for change in changed]
-    assert len({graph.checksum(), *checksums}) == len(changed) + 1
-    assert full_graph().checksum() == graph.checksum()
+    checksums = [dataclasses.replace(graph, **change).checksum for change in changed]
+    assert len({graph.checksum, *checksums}) == len(changed) + 1
+    assert full_graph().checksum == graph.checksum
+
+
+def test_checksum_of_the_structure_changes_with_ids_and_edges_but_not_with_features():
+    graph = full_graph()
+    changed = [
+        {"ids": np.array([f"n-{i}" for i in range(12)])},
+        {"adjacency": graph.adjacency * np.float32(2)},
+        {"directed": True},
+    ]
+    checksums = [dataclasses.replace(graph, **change).structure_checksum for change in changed]
+    assert len({graph.structure_checksum, *checksums}) == len(changed) + 1
+    for features in (graph.features + 1, sp.csr_array(graph.features), None):
+        assert dataclasses.replace(graph, features=features).structure_checksum == graph.structure_checksum
 
 
 @settings(max_examples=60, deadline=None)

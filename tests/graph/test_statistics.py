@@ -13,18 +13,26 @@ def graph(labels=None, **given):
     return graph_from_edges(SOURCE, TARGET, name="toy", num_nodes=5, labels=labels, **given)
 
 
+def homophily(of):
+    return edge_homophily(of, of.targets.labels)
+
+
+def table(of):
+    return statistics_table(of, of.targets)
+
+
 def test_homophily_is_the_share_of_edges_with_equal_labels():
-    assert edge_homophily(graph([0, 0, 1, 1, 0])) == 2 / 4
+    assert homophily(graph([0, 0, 1, 1, 0])) == 2 / 4
 
 
 def test_edges_with_an_unknown_endpoint_are_left_out():
-    assert edge_homophily(graph([0, 0, 1, -1, 0])) == pytest.approx(1 / 3)
+    assert homophily(graph([0, 0, 1, -1, 0])) == pytest.approx(1 / 3)
 
 
 def test_homophily_is_undefined_without_labels_or_known_edges():
-    assert edge_homophily(graph()) is None
-    assert edge_homophily(graph([-1, -1, -1, -1, 0])) is None
-    assert np.isnan(statistics_table(graph())["homophily"].item())
+    assert homophily(graph()) is None
+    assert homophily(graph([-1, -1, -1, -1, 0])) is None
+    assert np.isnan(table(graph())["homophily"].item())
 
 
 def test_opposite_directed_edges_are_one_pair():
@@ -32,25 +40,23 @@ def test_opposite_directed_edges_are_one_pair():
     directed = graph_from_edges(
         np.array([0, 1, 1]), np.array([1, 0, 2]), name="toy", num_nodes=3, directed=True, labels=labels
     )
-    assert edge_homophily(directed) == 1 / 2
-    row = statistics_table(directed).iloc[0]
+    assert homophily(directed) == 1 / 2
+    row = table(directed).iloc[0]
     assert (row["edges"], row["directed"], row["isolated_nodes"]) == (3, True, 0)
 
 
 def test_weights_do_not_change_homophily():
-    assert edge_homophily(graph([0, 0, 1, 1, 0], weights=np.array([9.0, 1, 1, 1]))) == 2 / 4
+    assert homophily(graph([0, 0, 1, 1, 0], weights=np.array([9.0, 1, 1, 1]))) == 2 / 4
 
 
 def test_table_has_one_row_with_the_columns_of_the_paper():
     labels = np.arange(40) % 2
     splits = random_splits(labels, 3, 0.5, 0.25, seed=0)
     ring = np.arange(39)
-    table = statistics_table(
-        graph_from_edges(
-            ring[:-1], ring[1:], name="path", num_nodes=40, labels=labels, splits=splits, features=np.ones((40, 6))
-        )
+    path = graph_from_edges(
+        ring[:-1], ring[1:], name="path", num_nodes=40, labels=labels, splits=splits, features=np.ones((40, 6))
     )
-    assert table.to_dict("records") == [
+    assert table(path).to_dict("records") == [
         {
             "dataset": "path",
             "nodes": 40,
@@ -69,6 +75,6 @@ def test_table_has_one_row_with_the_columns_of_the_paper():
 
 
 def test_table_of_a_bare_graph_counts_nothing_that_is_not_there():
-    row = statistics_table(graph()).iloc[0]
+    row = table(graph()).iloc[0]
     assert [row[key] for key in ("features", "classes", "train", "val", "test", "splits")] == [0] * 6
     assert row["isolated_nodes"] == 1

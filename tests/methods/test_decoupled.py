@@ -6,10 +6,9 @@ from examples import bank_and_filters, dense_features, example_graph, example_mo
 from figure_kedro.errors import UserError
 from figure_kedro.filters import build_bank, normalised_adjacency
 from figure_kedro.methods import decoupled as module
-from figure_kedro.methods.decoupled import DecoupledObjective
+from figure_kedro.methods.decoupled import DecoupledObjective, DecoupledSettings
 from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.methods.full import FullObjective
-from figure_kedro.methods.settings import DecoupledSettings
 from oracle import oracle_loss
 
 pytestmark = pytest.mark.usefixtures("one_thread")

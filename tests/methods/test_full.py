@@ -15,7 +15,8 @@ from examples import (
 )
 from figure_kedro.filters import build_bank
 from figure_kedro.methods.features import FeatureMatrix
-from figure_kedro.methods.full import FullObjective, is_filtering_features_cheaper
+from figure_kedro.methods.filter_order import is_pair_filter_first
+from figure_kedro.methods.full import FullObjective
 from oracle import oracle_loss
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -156,8 +157,8 @@ def test_all_zero_features_give_finite_gradients():
 
 
 def test_few_features_are_filtered_first_and_many_after_the_weights():
-    assert is_filtering_features_cheaper((1000, 8), 512, 10_000)
-    assert not is_filtering_features_cheaper((1000, 1433), 32, 10_000)
+    assert is_pair_filter_first((1000, 8), 512, 10_000)
+    assert not is_pair_filter_first((1000, 1433), 32, 10_000)
 
 
 def test_features_are_multiplied_sparse_where_columns_are_many_and_entries_few():

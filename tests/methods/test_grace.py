@@ -8,11 +8,10 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import NODES, dense_features, example_graph, gradients, relabelled
+from examples import NODES, dense_features, example_graph, gradients, operator_of, relabelled
 from figure_kedro.filters import build_bank, normalised_adjacency
 from figure_kedro.graph.build import graph_from_edges
-from figure_kedro.methods.grace import EdgeDropper, Grace, GraceObjective
-from figure_kedro.methods.settings import GraceSettings, RepresentationSettings
+from figure_kedro.methods.kinds.grace import EdgeDropper, Grace, GraceObjective, GraceSettings
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
 from oracle import dense_operator
@@ -23,9 +22,8 @@ NOTHING = {"drop_edges_1": 0.0, "drop_edges_2": 0.0, "drop_features_1": 0.0, "dr
 
 
 def method(dim=5, training=None, **grace):
-    chosen = GraceSettings(**{"projector": 4, "block_rows": 6} | grace)
-    chosen = RepresentationSettings(method="grace", dim=dim, grace=chosen, training=training or TrainingSettings())
-    return Grace(chosen, build_bank("monomial", 3))
+    chosen = {"dim": dim, "training": training or TrainingSettings(), "projector": 4, "block_rows": 6, **grace}
+    return Grace(GraceSettings(**chosen), build_bank("monomial", 3))
 
 
 def model_of(graph, dim=5):
@@ -38,8 +36,8 @@ def model_of(graph, dim=5):
 
 
 def objective_of(graph, *, self_loops=True, **grace):
-    matrix = normalised_adjacency(graph.adjacency, self_loops=self_loops)
-    return method(**grace).objective(model_of(graph), graph, matrix, torch.device("cpu"), None)
+    operator = operator_of(graph, self_loops=self_loops)
+    return method(**grace).objective(model_of(graph), graph, operator, torch.device("cpu"), None)
 
 
 def loss_of(objective, seed=0):
@@ -183,13 +181,13 @@ def test_isolated_nodes_and_lost_edges_stay_finite(directed, self_loops):
     features = np.random.default_rng(0).standard_normal((9, 4), dtype=np.float32)
     features[7] = 0
     graph = graph_from_edges([0, 1, 3], [1, 2, 4], name="parts", num_nodes=9, directed=directed, features=features)
-    matrix = normalised_adjacency(graph.adjacency, self_loops=self_loops)
+    operator = operator_of(graph, self_loops=self_loops)
     chosen = method(drop_edges_2=0.99, drop_features_2=0.99)
     model = chosen.build(9, 4)
-    objective = chosen.objective(model, graph, matrix, torch.device("cpu"), None)
+    objective = chosen.objective(model, graph, operator, torch.device("cpu"), None)
     record = train(objective, TrainingSettings(max_epochs=30, learning_rate=0.05), device=torch.device("cpu"))
     assert np.isfinite(record.losses).all()
-    (embedding,) = chosen.embed(model, graph, matrix)
+    (embedding,) = chosen.embed(model, graph, operator)
     assert embedding.shape == (9, 5)
     assert np.isfinite(embedding).all()
 
@@ -206,10 +204,10 @@ def test_graph_without_edges_stays_finite():
 @pytest.mark.parametrize("features", ["dense", "sparse"])
 def test_embedding_is_the_direction_of_the_encoder_on_the_whole_graph(features):
     graph = example_graph(features=features)
-    matrix = normalised_adjacency(graph.adjacency)
+    given_operator = operator_of(graph)
     model = model_of(graph)
-    (embedding,) = method().embed(model, graph, matrix)
-    operator = torch.from_numpy(matrix.toarray()).double()
+    (embedding,) = method().embed(model, graph, given_operator)
+    operator = torch.from_numpy(given_operator.matrix.toarray()).double()
     hidden = torch.relu(operator @ dense_features(graph) @ model.first.double() + model.first_bias)
     expected = F.normalize(torch.relu(operator @ hidden @ model.second.double() + model.second_bias))
     assert embedding.dtype == np.float32
@@ -220,9 +218,7 @@ def test_embedding_commutes_with_relabelling():
     graph = example_graph()
     order = np.random.default_rng(1).permutation(NODES)
     model = model_of(graph)
-    embeddings = [
-        next(method().embed(model, g, normalised_adjacency(g.adjacency))) for g in (graph, relabelled(graph, order))
-    ]
+    embeddings = [next(method().embed(model, g, operator_of(g))) for g in (graph, relabelled(graph, order))]
     np.testing.assert_allclose(embeddings[0][order], embeddings[1], atol=1e-5)
 
 
@@ -233,7 +229,7 @@ def test_same_seed_gives_identical_weights():
     for _ in range(2):
         chosen = method(training=TrainingSettings(max_epochs=5, seed=3))
         model = chosen.build(graph.num_nodes, graph.num_features)
-        objective = GraceObjective(model, graph, matrix, chosen.settings.grace)
+        objective = GraceObjective(model, graph, matrix, chosen.settings)
         train(objective, chosen.settings.training, device=torch.device("cpu"))
         trained.append(model.state_dict())
     assert all(torch.equal(weights, trained[1][name]) for name, weights in trained[0].items())

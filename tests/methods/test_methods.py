@@ -9,22 +9,19 @@ import torch
 from examples import example_graph
 from figure_kedro.errors import UserError
 from figure_kedro.estimator import Representation
-from figure_kedro.filters import normalised_adjacency
-from figure_kedro.filters.settings import FilterSettings
+from figure_kedro.filters import BANKS, build_bank, normalised_adjacency
 from figure_kedro.graph import graph_from_edges
-from figure_kedro.methods.registry import METHODS, build_method
-from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.methods.method import METHODS
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 BANK_METHODS = ("figure", "untrained", "propagation")
-TRAINED = [name for name in METHODS if name not in ("untrained", "propagation", "features")]
+TRAINED = [name for name in METHODS.names() if name not in ("untrained", "propagation", "features")]
 
 
 def fitted(method, graph, seed=0):
-    settings = RepresentationSettings(
-        method=method, dim=4, training={"max_epochs": 2, "seed": seed}, walks={"per_node": 2, "length": 5}
-    )
+    given = {"dim": 4, "training": {"max_epochs": 2, "seed": seed}, "per_node": 2, "length": 5}
+    settings = METHODS.parse(METHODS.only_chosen({"method": method, **given}))
     return Representation(settings=settings, progress=False).fit(graph)
 
 
@@ -35,16 +32,16 @@ def hard_graph():
     return graph_from_edges(source, target, num_nodes=9, features=features, name="hard")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS.names())
 @pytest.mark.parametrize("features", ["dense", "sparse"])
 def test_every_method_gives_finite_views_and_survives_its_state(method, features):
     graph = example_graph(features=features)
     representation = fitted(method, graph)
-    views = dict(representation.views(graph))
+    views = dict(representation.embed(graph))
     assert tuple(views) == representation.view_names
     if method in BANK_METHODS:
         assert tuple(views) == ("I", "A", "A^2", "A^3")
-    restored = dict(Representation.from_state(*representation.state()).views(graph))
+    restored = dict(Representation.from_state(*representation.state()).embed(graph))
     for name, view in views.items():
         assert view.shape == (graph.num_nodes, representation.width)
         assert view.dtype == np.float32
@@ -52,7 +49,7 @@ def test_every_method_gives_finite_views_and_survives_its_state(method, features
         np.testing.assert_array_equal(view, restored[name])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS.names())
 def test_isolated_nodes_and_several_components_are_legal(method):
     graph = hard_graph()
     for view in fitted(method, graph).transform(graph).values():
@@ -68,11 +65,11 @@ def test_a_directed_graph_is_legal(method):
         assert np.isfinite(view).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS.names())
 def test_a_graph_without_features_gets_structural_ones_where_they_are_needed(method):
     graph = dataclasses.replace(example_graph(), features=None)
     representation = fitted(method, graph)
-    assert representation.structural_ == METHODS[method].needs_features
+    assert representation.structural_ == ("features" in METHODS[method].reads)
     for view in representation.transform(graph).values():
         assert np.isfinite(view).all()
 
@@ -108,7 +105,8 @@ def test_features_are_given_as_they_are():
 def test_untrained_encoder_takes_no_step():
     representation = fitted("untrained", example_graph())
     assert representation.record_.epochs == 0
-    drawn = build_method(representation.settings, FilterSettings()).build(0, representation.num_features_)
+    settings = representation.settings
+    drawn = METHODS.part(settings)(settings, build_bank("monomial")).build(0, representation.num_features_)
     for name, weights in drawn.state_dict().items():
         torch.testing.assert_close(weights, representation.model_.state_dict()[name], rtol=0, atol=0)
 
@@ -117,20 +115,16 @@ def test_untrained_encoder_takes_no_step():
 @pytest.mark.parametrize("self_loops", [True, False])
 def test_dgi_is_figure_with_the_single_filter_a_weight_for_weight(features, self_loops):
     graph = example_graph(features=features)
-    filters = FilterSettings(size=2, self_loops=self_loops)  # I, which is not trained, and A
+    filters = BANKS.parse({"size": 2, "self_loops": self_loops})  # I, which is not trained, and A
     training = {"max_epochs": 12, "seed": 3}
     pair = []
     for method in ("dgi", "figure"):
-        settings = RepresentationSettings(method=method, dim=8, strategy="full", training=training)
+        settings = METHODS.parse({"method": method, "dim": 8, "strategy": "full", "training": training})
         pair.append(Representation(filters=filters, settings=settings, progress=False).fit(graph))
     dgi, figure = pair
     assert dgi.record_.losses == pytest.approx(figure.record_.losses, rel=1e-6)
     ours, theirs = dgi.model_.state_dict(), figure.model_.state_dict()
-    names = {
-        "encoder.theta": "encoders.0.theta",
-        "encoder.bias": "encoders.0.bias",
-        "encoder.slope": "encoders.0.slope",
-    }
-    for name, counterpart in {**names, "discriminator": "discriminators.0"}.items():
-        torch.testing.assert_close(ours[name], theirs[counterpart], rtol=1e-5, atol=1e-6)
+    assert {"encoders.0.theta", "encoders.0.bias", "encoders.0.slope", "discriminators.0"} == set(ours) == set(theirs)
+    for name, weights in ours.items():
+        torch.testing.assert_close(weights, theirs[name], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(dgi.transform(graph)["A"], figure.transform(graph)["A"], rtol=1e-4, atol=1e-5)

@@ -8,14 +8,13 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import assert_same_loss_and_gradients, dense_features, example_graph, relabelled
+from examples import assert_same_loss_and_gradients, dense_features, example_graph, operator_of, relabelled
 from figure_kedro.filters import SparseOperator, Workspace, build_bank, normalised_adjacency
 from figure_kedro.methods import contrast
 from figure_kedro.methods.contrast import cross_contrast
 from figure_kedro.methods.diffusion import Diffusion, chebyshev_bound
 from figure_kedro.methods.features import FeatureMatrix
-from figure_kedro.methods.mvgrl import Mvgrl, MvgrlObjective
-from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.methods.kinds.mvgrl import Mvgrl, MvgrlObjective, MvgrlSettings
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
 from oracle import dense_operator, encode
@@ -25,8 +24,8 @@ CPU = torch.device("cpu")
 
 
 def method(order=30, **training):
-    chosen = {"mvgrl": {"order": order}, "training": TrainingSettings(**training)}
-    return Mvgrl(RepresentationSettings(method="mvgrl", dim=5, **chosen), build_bank("monomial", 2))
+    chosen = MvgrlSettings(dim=5, order=order, training=TrainingSettings(**training))
+    return Mvgrl(chosen, build_bank("monomial", 2))
 
 
 def matrix_of(graph):
@@ -50,7 +49,7 @@ def example_model(chosen, columns=6):
 
 
 def objective_of(chosen, model, graph, filter_first=None):
-    filters = chosen._filters(graph, matrix_of(graph), CPU)
+    filters = chosen._filters(operator_of(graph), CPU)
     return MvgrlObjective(model, FeatureMatrix(graph.features), *filters, filter_first)
 
 
@@ -176,7 +175,7 @@ def test_loss_is_log_two_for_a_zero_discriminator(filter_first):
 def test_embedding_is_the_sum_of_both_views_and_follows_the_nodes(directed):
     graph, chosen = example_graph(directed=directed), method()
     model = example_model(chosen)
-    (embedding,) = chosen.embed(model, graph, matrix_of(graph))
+    (embedding,) = chosen.embed(model, graph, operator_of(graph))
     views = zip(model.encoders, dense_views(graph), strict=True)
     exact = sum(encode(encoder, dense_features(graph), matrix) for encoder, matrix in views)
     np.testing.assert_allclose(embedding, exact.detach().numpy(), rtol=1e-4, atol=1e-5)
@@ -185,7 +184,7 @@ def test_embedding_is_the_sum_of_both_views_and_follows_the_nodes(directed):
 
     order = np.random.default_rng(1).permutation(graph.num_nodes)
     moved = relabelled(graph, order)
-    (permuted,) = chosen.embed(model, moved, matrix_of(moved))
+    (permuted,) = chosen.embed(model, moved, operator_of(moved))
     np.testing.assert_allclose(permuted, embedding[order], rtol=1e-4, atol=1e-5)
 
 
@@ -199,9 +198,9 @@ def test_training_lowers_the_loss_and_stays_finite_on_any_graph(directed, edges,
         graph.adjacency.eliminate_zeros()
     chosen = method(order=8, max_epochs=40, patience=40, learning_rate=1e-2)
     model = chosen.build(graph.num_nodes, 6)
-    objective = chosen.objective(model, graph, matrix_of(graph), CPU, None)
+    objective = chosen.objective(model, graph, operator_of(graph), CPU, None)
     record = train(objective, chosen.settings.training, device=CPU)
-    (embedding,) = chosen.embed(model, graph, matrix_of(graph))
+    (embedding,) = chosen.embed(model, graph, operator_of(graph))
     assert record.best_loss < record.losses[0]
     assert np.isfinite(embedding).all()
     assert embedding.shape == (graph.num_nodes, 5)
@@ -213,7 +212,7 @@ def test_same_seed_gives_identical_weights_and_another_seed_others():
     def trained(seed):
         chosen = method(max_epochs=5, seed=seed)
         model = chosen.build(graph.num_nodes, 6)
-        train(chosen.objective(model, graph, matrix_of(graph), CPU, None), chosen.settings.training, device=CPU)
+        train(chosen.objective(model, graph, operator_of(graph), CPU, None), chosen.settings.training, device=CPU)
         return model.discriminator.detach()
 
     assert torch.equal(trained(0), trained(0))
@@ -222,10 +221,10 @@ def test_same_seed_gives_identical_weights_and_another_seed_others():
 
 def test_few_dense_features_are_filtered_first_and_many_sparse_ones_after_the_weights():
     few = example_graph(60, columns=2)
-    chosen = Mvgrl(RepresentationSettings(method="mvgrl", dim=64), build_bank("monomial", 2))
-    objective = chosen.objective(chosen.build(60, 2), few, matrix_of(few), CPU, None)
+    chosen = Mvgrl(MvgrlSettings(dim=64), build_bank("monomial", 2))
+    objective = chosen.objective(chosen.build(60, 2), few, operator_of(few), CPU, None)
     assert objective.filter_first
     many = sp.csr_array(np.eye(60, 300, dtype=np.float32))
     assert not MvgrlObjective(
-        chosen.build(60, 300), FeatureMatrix(many), *chosen._filters(few, matrix_of(few), CPU)
+        chosen.build(60, 300), FeatureMatrix(many), *chosen._filters(operator_of(few), CPU)
     ).filter_first

@@ -13,8 +13,7 @@ from examples import (
 from figure_kedro.filters import build_bank, normalised_adjacency
 from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.methods.full import FullObjective
-from figure_kedro.methods.sampled import SampledObjective
-from figure_kedro.methods.settings import SampledSettings
+from figure_kedro.methods.sampled import SampledObjective, SampledSettings
 from oracle import oracle_loss
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -3,13 +3,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from examples import example_graph, gradients
-from figure_kedro.filters import build_bank, normalised_adjacency
+from examples import example_graph, gradients, operator_of
+from figure_kedro.filters import build_bank
 from figure_kedro.graph.build import graph_from_edges
 from figure_kedro.methods import skipgram as module
-from figure_kedro.methods.deepwalk import DeepWalk
-from figure_kedro.methods.node2vec import Node2Vec
-from figure_kedro.methods.settings import RepresentationSettings, WalkSettings
+from figure_kedro.methods.kinds.deepwalk import DeepWalk, DeepWalkSettings
+from figure_kedro.methods.kinds.node2vec import Node2Vec
+from figure_kedro.methods.method import METHODS
 from figure_kedro.methods.skipgram import SkipGram, SkipGramObjective, groups_of, skip_gram_loss
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
@@ -42,17 +42,17 @@ def random_model(nodes=9, dim=5):
 
 def settings(method="deepwalk", dim=8, epochs=3, learning_rate=0.01, **walks):
     training = TrainingSettings(learning_rate=learning_rate, max_epochs=epochs, device="cpu")
-    return RepresentationSettings(method=method, dim=dim, walks=WalkSettings(**walks), training=training)
+    return METHODS.parse({"method": method, "dim": dim, "training": training, **walks})
 
 
 def fit(graph, given, kind=DeepWalk):
     method = kind(given, build_bank("monomial", 2))
-    matrix = normalised_adjacency(graph.adjacency)
+    operator = operator_of(graph)
     model = method.build(graph.num_nodes, 0)
     start = model.embeddings.detach().numpy().copy()
-    objective = method.objective(model, graph, matrix, torch.device("cpu"), None)
+    objective = method.objective(model, graph, operator, torch.device("cpu"), None)
     record = None if objective is None else train(objective, given.training, device=torch.device("cpu"))
-    (embedding,) = method.embed(model, graph, matrix)
+    (embedding,) = method.embed(model, graph, operator)
     return embedding, start, record
 
 
@@ -98,7 +98,7 @@ def test_an_epoch_walks_from_every_start_per_node_times_in_equal_steps(at_once, 
 
     monkeypatch.setattr(module, "skip_gram_loss", loss)
     monkeypatch.setattr(module, "WALKS", at_once)
-    given = WalkSettings(per_node=3, batch=8, length=2)
+    given = DeepWalkSettings(per_node=3, batch=8, length=2)
     objective = SkipGramObjective(SkipGram(9, 4, torch.Generator()), walk, torch.arange(2, 9), np.ones(9), given)
     losses = list(objective.losses(0, torch.Generator().manual_seed(0)))
     assert [len(part) for part in seen] == [7, 7, 7]
@@ -108,7 +108,7 @@ def test_an_epoch_walks_from_every_start_per_node_times_in_equal_steps(at_once, 
 
 def test_negatives_are_drawn_by_the_visits_to_the_power_three_quarters():
     visits = np.array([0.0, 1.0, 16.0, 0.0, 81.0, 0.0])
-    objective = SkipGramObjective(SkipGram(6, 2, torch.Generator()), None, torch.arange(1), visits, WalkSettings())
+    objective = SkipGramObjective(SkipGram(6, 2, torch.Generator()), None, torch.arange(1), visits, DeepWalkSettings())
     drawn = objective._draw(3000, torch.Generator().manual_seed(0))
     shares = np.bincount(drawn.flatten(), minlength=6) / drawn.numel()
     np.testing.assert_allclose(shares, np.array([0, 1, 8, 0, 27, 0]) / 36, atol=0.01)

@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from examples import assert_same_loss_and_gradients, dense_features, example_graph, relabelled
-from figure_kedro.filters import build_bank, normalised_adjacency
+from examples import assert_same_loss_and_gradients, dense_features, example_graph, operator_of, relabelled
+from figure_kedro.filters import build_bank
+from figure_kedro.graph.build import graph_from_edges
 from figure_kedro.methods.feature_dropout import FeatureDropout
-from figure_kedro.methods.features import unit_rows
-from figure_kedro.methods.settings import RepresentationSettings, SugrlSettings
-from figure_kedro.methods.sugrl import Sugrl, distances_to_permuted, multiplet_loss
+from figure_kedro.methods.kinds.sugrl import Sugrl, SugrlSettings, distances_to_permuted, multiplet_loss
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
 from oracle import dense_operator
@@ -21,16 +20,12 @@ CPU = torch.device("cpu")
 
 
 def method(training=None, **sugrl):
-    chosen = {"sugrl": SugrlSettings(**sugrl), "training": TrainingSettings(**training or {})}
-    return Sugrl(RepresentationSettings(method="sugrl", dim=5, **chosen), build_bank("monomial", 2))
-
-
-def matrix_of(graph):
-    return normalised_adjacency(graph.adjacency)
+    chosen = SugrlSettings(dim=5, training=TrainingSettings(**training or {}), **sugrl)
+    return Sugrl(chosen, build_bank("monomial", 2))
 
 
 def objective_of(chosen, model, graph):
-    return chosen.objective(model, graph, matrix_of(graph), CPU, None)
+    return chosen.objective(model, graph, operator_of(graph), CPU, None)
 
 
 def loss_of(objective, seed=3):
@@ -68,9 +63,9 @@ def literal_step(chosen, model, graph, objective, seed=3):
     """What a step computes without dropout, with the same draws."""
     generator = torch.Generator().manual_seed(seed)
     drawn = objective.draw_neighbours(generator)
-    orders = [torch.randperm(graph.num_nodes, generator=generator) for _ in range(chosen.settings.sugrl.negatives)]
+    orders = [torch.randperm(graph.num_nodes, generator=generator) for _ in range(chosen.settings.negatives)]
     anchors = dense_anchors(model, graph)
-    return literal_loss(anchors, dense_adjacency(graph) @ anchors, drawn, orders, chosen.settings.sugrl)
+    return literal_loss(anchors, dense_adjacency(graph) @ anchors, drawn, orders, chosen.settings)
 
 
 @pytest.mark.parametrize("hidden_layers", [0, 2])
@@ -109,7 +104,7 @@ def test_loss_of_two_nodes_is_the_one_computed_by_hand():
 
 @pytest.mark.parametrize("cache", [1, 12, 10_000])
 def test_hand_written_gradient_of_distances_equals_numerical_one(cache, monkeypatch):
-    monkeypatch.setattr("figure_kedro.methods.sugrl.CACHE_ENTRIES", cache)
+    monkeypatch.setattr("figure_kedro.methods.kinds.sugrl.CACHE_ENTRIES", cache)
     generator = torch.Generator().manual_seed(0)
     rows = torch.randn(7, 3, generator=generator, dtype=torch.float64, requires_grad=True)
     orders = torch.stack([torch.arange(7), *(torch.randperm(7, generator=generator) for _ in range(3))])
@@ -159,11 +154,21 @@ def test_dropout_zeroes_entries_keeps_the_mean_and_has_the_gradient_of_what_is_l
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_rows_of_features_get_length_one_and_rows_of_zeros_stay(sparse):
-    features = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, -7.0]], dtype=np.float32)
-    unit = unit_rows(sp.csr_array(features) if sparse else features)
+def test_rows_of_features_get_length_one_and_rows_of_zeros_stay(sparse, monkeypatch):
+    if sparse:
+        monkeypatch.setattr("figure_kedro.methods.features.SPARSE_COLUMNS", 0)
+    features = np.zeros((3, 20), dtype=np.float32)
+    features[:, :2] = [[3.0, 4.0], [0.0, 0.0], [0.0, -7.0]]
+    given_features = sp.csr_array(features) if sparse else features.copy()
+    graph = graph_from_edges([0], [1], name="three", num_nodes=3, features=given_features)
+    chosen = method(dropout=0)
+    objective = objective_of(chosen, chosen.build(3, 20), graph)
+    assert objective._dropout.sparse is sparse
+    unit = (objective._dropout(torch.Generator()) @ torch.eye(20)).numpy()
     assert unit.dtype == np.float32
-    np.testing.assert_allclose(unit.toarray() if sparse else unit, [[0.6, 0.8], [0, 0], [0, -1]], rtol=1e-6)
+    np.testing.assert_allclose(unit[:, :2], [[0.6, 0.8], [0, 0], [0, -1]], rtol=1e-6)
+    assert not unit[:, 2:].any()
+    np.testing.assert_array_equal(dense_features(graph), features)  # those of the graph are left alone
 
 
 @pytest.mark.parametrize("features", ["dense", "sparse"])
@@ -171,7 +176,7 @@ def test_rows_of_features_get_length_one_and_rows_of_zeros_stay(sparse):
 def test_embedding_is_the_direction_of_propagated_anchors_and_follows_the_nodes(directed, features):
     graph, chosen = example_graph(directed=directed, features=features), method(hidden_layers=1)
     model = chosen.build(graph.num_nodes, 6)
-    (embedding,) = chosen.embed(model, graph, matrix_of(graph))
+    (embedding,) = chosen.embed(model, graph, operator_of(graph))
     exact = torch.nn.functional.normalize(dense_adjacency(graph) @ dense_anchors(model, graph))
     np.testing.assert_allclose(embedding, exact.detach().numpy(), rtol=1e-4, atol=1e-5)
     assert embedding.dtype == np.float32
@@ -179,7 +184,7 @@ def test_embedding_is_the_direction_of_propagated_anchors_and_follows_the_nodes(
 
     order = np.random.default_rng(1).permutation(graph.num_nodes)
     moved = relabelled(graph, order)
-    (permuted,) = chosen.embed(model, moved, matrix_of(moved))
+    (permuted,) = chosen.embed(model, moved, operator_of(moved))
     np.testing.assert_allclose(permuted, embedding[order], rtol=1e-4, atol=1e-5)
 
 
@@ -196,7 +201,7 @@ def test_training_stays_finite_on_any_graph(directed, edges, features):
     chosen = method({"max_epochs": 20, "patience": 20, "learning_rate": 1e-2})
     model = chosen.build(graph.num_nodes, 6)
     record = train(objective_of(chosen, model, graph), chosen.settings.training, device=CPU)
-    (embedding,) = chosen.embed(model, graph, matrix_of(graph))
+    (embedding,) = chosen.embed(model, graph, operator_of(graph))
     assert np.isfinite(record.losses).all()
     assert np.isfinite(embedding).all()
     assert embedding.shape == (graph.num_nodes, 5)

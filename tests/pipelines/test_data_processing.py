@@ -8,8 +8,8 @@ import pytest
 from kedro.io import DataCatalog
 from kedro.runner import SequentialRunner
 
-from figure_kedro.filters.settings import FilterSettings
-from figure_kedro.filters.structural import FeatureSettings
+from figure_kedro.features import STRUCTURAL
+from figure_kedro.filters import BANKS
 from figure_kedro.graph import graph_from_edges
 from figure_kedro.pipelines.data_processing import create_pipeline, nodes
 
@@ -34,31 +34,36 @@ def bare():
 
 
 def test_given_features_stay_as_they_are(path):
-    assert nodes.prepare_graph(path, FeatureSettings()) is path
+    graph, targets = nodes.prepare_graph(path, STRUCTURAL.parse({}))
+    assert graph.features is path.features
+    assert graph.checksum == path.checksum
+    assert targets is path.targets
+    assert graph.targets.labels is None, "labels travel apart from the graph"
 
 
 def test_graph_without_features_gets_structural_ones(bare):
-    prepared = nodes.prepare_graph(bare, FeatureSettings(components=2))
+    prepared, targets = nodes.prepare_graph(bare, STRUCTURAL.parse({"components": 2}))
     assert prepared.features.shape == (4, 2)
     assert np.isfinite(prepared.features).all()
     np.testing.assert_array_equal(prepared.features[3], [0, 0])  # isolated
+    assert targets.labels is None
 
 
 def test_splits_are_listed_under_the_users_ids(path):
-    table = nodes.tabulate_splits(path)
+    table = nodes.tabulate_splits(path, path.targets)
     assert table["id"].tolist() == ["a", "b", "c", "d"]
     assert table["split_0"].tolist() == ["train", "val", "train", "test"]
     assert table["split_1"].tolist() == ["test", "train", "train", "val"]
 
 
 def test_node_in_no_part_has_an_empty_cell(path):
-    path.splits[0, 0] = 0
-    path.splits[0, 1] = 1
-    assert nodes.tabulate_splits(path)["split_0"].tolist() == ["", "train", "train", "test"]
+    path.targets.splits[0, 0] = 0
+    path.targets.splits[0, 1] = 1
+    assert nodes.tabulate_splits(path, path.targets)["split_0"].tolist() == ["", "train", "train", "test"]
 
 
 def test_graph_without_splits_is_a_list_of_ids(bare):
-    assert list(nodes.tabulate_splits(bare).columns) == ["id"]
+    assert list(nodes.tabulate_splits(bare, bare.targets).columns) == ["id"]
 
 
 def test_operator_is_normalised_by_degrees(path):
@@ -67,13 +72,14 @@ def test_operator_is_normalised_by_degrees(path):
     root = 1 / np.sqrt(2)
     without = [[0, root, 0, 0], [root, 0, root, 0], [0, root, 0, 0], [0, 0, 0, 0]]
     for self_loops, expected in ((True, with_loops), (False, without)):
-        operator = nodes.normalise_adjacency(path, FilterSettings(self_loops=self_loops))
-        np.testing.assert_allclose(operator.toarray(), expected, atol=1e-7)
+        operator = nodes.normalise_adjacency(path, BANKS.parse({"self_loops": self_loops}))
+        np.testing.assert_allclose(operator.matrix.toarray(), expected, atol=1e-7)
+        assert operator.symmetric
 
 
 def test_description_of_a_bank_says_what_each_filter_does(path):
-    settings = FilterSettings(bank="monomial", size=3)
-    description = nodes.describe_bank(nodes.normalise_adjacency(path, settings), settings)
+    settings = BANKS.parse({"bank": "monomial", "size": 3})
+    description = nodes.describe_bank(nodes.normalise_adjacency(path, settings))
     assert [f["name"] for f in description["filters"]] == ["I", "A", "A^2"]
     assert [f["identity"] for f in description["filters"]] == [True, False, False]
     assert description["operator"] == {"nodes": 4, "entries": 8}
@@ -87,13 +93,7 @@ def test_statistics_are_the_row_of_the_papers_table(path):
         "dataset": "path", "nodes": 4, "edges": 2, "features": 2, "classes": 2, "train": 2, "val": 1, "test": 1,
         "homophily": 0.5, "splits": 2, "isolated_nodes": 1, "directed": False,
     }  # fmt: skip
-    assert nodes.summarise_graph(path).to_dict("records") == [expected]
-
-
-@pytest.mark.parametrize(("size", "rows"), [(4, 5), (5, 4), (11, 4), (64, 4), (1, 5)])
-def test_figure_has_the_papers_rows_and_one_for_the_run(size, rows):
-    figure = nodes.draw_filter_responses({"size": size})
-    assert len(figure.axes) == 2 * rows
+    assert nodes.summarise_graph(path, path.targets).to_dict("records") == [expected]
 
 
 def test_pipeline_needs_a_source_and_settings_only():
@@ -102,18 +102,14 @@ def test_pipeline_needs_a_source_and_settings_only():
 
 def test_nothing_is_computed_before_the_graph_is_valid():
     first, *others = create_pipeline().grouped_nodes
-    assert [node.name for node in first] == ["prepare_graph"]
+    assert [node.short_name for node in first] == ["prepare_graph"]
     assert others
 
 
 def test_pipeline_provides_every_result(path):
     catalog = DataCatalog()
     catalog["source_graph"] = path
-    catalog["params:features"], catalog["params:filters"] = FeatureSettings(), FilterSettings()
+    catalog["params:features"], catalog["params:filters"] = STRUCTURAL.parse({}), BANKS.parse({})
     results = SequentialRunner().run(create_pipeline(), catalog)
-    assert set(results) == {"splits", "dataset_statistics", "filter_responses"}
+    assert set(results) == {"splits", "dataset_statistics", "filter_bank"}
     assert isinstance(results["splits"].load(), pd.DataFrame)
-
-
-def test_every_node_is_named_after_its_function():
-    assert all(node.name == node.func.__name__ for node in create_pipeline().nodes)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from figure_kedro.errors import UserError
-from figure_kedro.projections import ProjectionSettings, ViewScaler, fit_projection
+from figure_kedro.projections import MAPS, Projection, ViewScaler
 
 
 def views(seed: int = 0, k: int = 3, n: int = 60, d: int = 5) -> list[np.ndarray]:
@@ -76,9 +76,9 @@ def test_nan_names_its_row_and_unequal_widths_are_an_error():
 
 def test_fourier_features_of_scaled_embeddings_do_not_depend_on_their_unit():
     embeddings = views()
-    chosen = ProjectionSettings(map="fourier", dim=64, gamma=0.4, scale="rms")
+    chosen = MAPS.parse({"map": "fourier", "dim": 64, "gammas": [0.4], "scale": "rms"})
     first, second = (
-        fit_projection(chosen, version).transform(version[2][:10])
+        Projection.fit(chosen, version).transform(version[2][:10])
         for version in (embeddings, [100 * v for v in embeddings])
     )
     assert first.shape == (10, 64)

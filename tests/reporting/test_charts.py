@@ -11,10 +11,23 @@ from figure_kedro.reporting.charts import alpha_figure, confusion_matrix_figure,
 def test_confusion_matrix_counts_and_normalises_over_the_true_class():
     figure = confusion_matrix_figure(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), ["7", "8", "absent"])
     heatmap = json.loads(figure.to_json())["data"][0]
-    assert heatmap["customdata"] == [[2, 1, 0], [0, 1, 0], [0, 0, 0]]
+    assert heatmap["text"] == [[2, 1, 0], [0, 1, 0], [0, 0, 0]]
+    assert heatmap["texttemplate"] == "%{text}"
     np.testing.assert_allclose(heatmap["z"], [[2 / 3, 1 / 3, 0], [0, 1, 0], [0, 0, 0]])
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "category"
-    assert "75.00%" in figure.layout.title.text
+    assert figure.layout.title.text == "Confusion matrix, 75.00% of 4 nodes right"
+
+
+def test_confusion_matrix_says_what_it_shows():
+    figure = confusion_matrix_figure(np.array([0, 1]), np.array([0, 0]), ["a", "b"], title="Test nodes of split 3")
+    assert figure.layout.title.text.startswith("Test nodes of split 3, 50.00%")
+
+
+def test_counts_of_many_classes_are_shown_on_hovering_only():
+    labels = np.arange(21)
+    heatmap = confusion_matrix_figure(labels, labels, [str(label) for label in labels]).data[0]
+    assert heatmap.texttemplate is None
+    assert "%{text}" in heatmap.hovertemplate
 
 
 def test_confusion_matrix_takes_no_unlabelled_node():

@@ -2,9 +2,10 @@ import io
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from figure_kedro.errors import UserError
-from figure_kedro.reporting.pictures import correlation_figure, normalised_correlation, tsne_figure
+from figure_kedro.reporting.pictures import OKABE_ITO, correlation_figure, tsne_figure
 
 RNG = np.random.default_rng(0)
 LABELS = np.repeat([0, 1, 2], 20)
@@ -41,11 +42,40 @@ def test_class_without_a_sampled_node_keeps_its_place_in_the_legend():
     assert len(figure.legends[0].get_texts()) == 2
 
 
-def test_normalised_correlation_is_the_cosine_and_zero_rows_correlate_with_none():
-    correlation = normalised_correlation(np.array([[3.0, 4.0], [4.0, -3.0], [6.0, 8.0], [0.0, 0.0]]))
-    np.testing.assert_allclose(correlation[:3, :3], [[1, 0, 1], [0, 1, 0], [1, 0, 1]], atol=1e-12)
-    assert not correlation[3].any()
-    assert not correlation[:, 3].any()
+def test_tsne_of_wide_embeddings_keeps_classes_apart():
+    wide = RNG.normal(size=(120, 80)) + 3 * np.eye(80)[np.repeat([0, 1], 60)] * 5
+    left, right = tsne_figure({"x": wide}, np.repeat([0, 1], 60), seed=0).axes[0].collections
+    left, right = left.get_offsets(), right.get_offsets()
+    apart = np.linalg.norm(left.mean(axis=0) - right.mean(axis=0))
+    assert apart > 2 * max(left.std(), right.std())
+
+
+@pytest.mark.parametrize("classes", [2, 8, 9, 18, 30])
+def test_classes_have_colours_of_their_own_and_unlabelled_nodes_are_grey(classes):
+    labels = np.arange(60) % (classes + 1) - 1
+    axis = tsne_figure({"x": PANELS["32"]}, labels, seed=0).axes[0]
+    colours = [to_hex(points.get_facecolor()[0]) for points in axis.collections]
+    assert colours[0] == to_hex("0.75")
+    assert len(set(colours)) == classes + 1
+    if classes <= 8:
+        assert colours[1:] == [colour.lower() for colour in OKABE_ITO[:classes]]
+
+
+def test_correlation_is_the_cosine_and_zero_rows_correlate_with_none():
+    embeddings = np.array([[3.0, 4.0], [4.0, -3.0], [6.0, 8.0], [0.0, 0.0]])
+    shown = correlation_figure({"x": embeddings}, np.arange(4), seed=0).axes[0].images[0].get_array()
+    expected = [[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]]
+    np.testing.assert_allclose(shown, expected, atol=1e-12)
+
+
+def test_correlation_panels_share_a_scale_that_fits_what_they_show():
+    near, far = 5 + RNG.normal(size=(60, 4)), RNG.normal(size=(60, 100))
+    (alone,) = correlation_figure({"near": near}, LABELS, seed=0).axes[0].images
+    assert alone.cmap.name == "viridis"
+    assert alone.get_clim()[0] >= 0.5
+    images = [axis.images[0] for axis in correlation_figure({"near": near, "far": far}, LABELS, seed=0).axes[:2]]
+    assert [image.cmap.name for image in images] == ["RdBu_r"] * 2
+    assert [image.get_clim() for image in images] == [(-1.0, 1.0)] * 2
 
 
 def test_correlation_rows_are_sorted_by_class_with_unlabelled_nodes_last():
@@ -62,6 +92,19 @@ def test_correlation_rows_are_sorted_by_class_with_unlabelled_nodes_last():
 def test_correlation_shows_at_most_500_nodes():
     axis = correlation_figure({"x": RNG.normal(size=(700, 3))}, np.zeros(700, dtype=int), seed=0).axes[0]
     assert axis.images[0].get_array().shape == (500, 500)
+
+
+@pytest.mark.parametrize(("embeddings", "limits"), [(np.ones((60, 3)), (0.9, 1.0)), (np.eye(60), (0.0, 0.1))])
+def test_scale_of_equal_correlations_has_a_width(embeddings, limits):
+    (image,) = correlation_figure({"x": embeddings.astype(np.float32)}, LABELS, seed=0).axes[0].images
+    assert image.get_clim() == pytest.approx(limits)
+
+
+def test_names_of_classes_are_not_cut_off():
+    figure = correlation_figure({"x": np.abs(PANELS["32, Fourier"])}, LABELS, 0, ["class 0", "class 1", "class 2"])
+    figure.savefig(io.BytesIO(), format="png", dpi=120)
+    figure.set_layout_engine("none")
+    assert figure.get_tightbbox().x0 > -0.02  # inches
 
 
 @pytest.mark.parametrize("draw", [tsne_figure, correlation_figure])

@@ -1,3 +1,5 @@
+"""The record of a run, for programs, and its panel, for people."""
+
 import io
 import json
 
@@ -7,7 +9,9 @@ import pytest
 from rich.console import Console
 
 from figure_kedro import __version__
-from figure_kedro.reporting.summary import run_summary, summary_panel
+from figure_kedro.errors import UserError
+from figure_kedro.reporting.panel import summary_panel
+from figure_kedro.reporting.record import RunRecord
 
 SPLITS = pd.DataFrame(
     {"split": [0, 1], "val_accuracy": [0.9, 0.8], "test_accuracy": [0.88, 0.87], "masks": [(1, 0)] * 2}
@@ -29,39 +33,79 @@ REQUIRED = (
 )
 
 
-def shown(summary, artefacts=None):
+def shown(record, artefacts=None):
     console = Console(file=io.StringIO(), width=100)
-    console.print(summary_panel(summary, artefacts or {}, "kedro mlflow ui"))
+    console.print(summary_panel(record, artefacts or {}, "kedro mlflow ui"))
     return console.file.getvalue()
 
 
-def test_summary_has_every_promised_field_and_is_strict_json():
-    summary = run_summary(**RUN)
-    assert set(REQUIRED.split()) <= set(summary)
-    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+def test_record_has_every_promised_field_and_is_strict_json():
+    record = RunRecord.of_run(**RUN)
+    written = record.model_dump(mode="json")
+    assert set(REQUIRED.split()) <= set(written)
+    text = json.dumps(written, allow_nan=False)
+    assert json.loads(text) == written
+    assert RunRecord.read(json.loads(text)) == record
 
 
-def test_summary_is_in_percent_with_the_number_of_the_paper():
-    summary = run_summary(**RUN)
-    assert summary["test_mean"] == pytest.approx(87.5)
-    assert summary["test_std"] == pytest.approx(0.5**0.5)
-    assert summary["val_mean"] == pytest.approx(85.0)
-    assert (summary["paper_mean"], summary["paper_std"]) == (87.0, 1.24)
-    assert (summary["splits"], summary["version"]) == (2, __version__)
-    assert summary["per_split"][0] == {"split": 0, "val_accuracy": 90.0, "test_accuracy": 88.0, "masks": [1, 0]}
-    assert summary["settings"] == {"trials": 3, "loss": None}
+@pytest.mark.parametrize("version", [99, "two"])
+def test_record_of_another_format_is_refused_in_one_line(version):
+    written = RunRecord.of_run(**RUN).model_dump(mode="json") | {"format": version}
+    with pytest.raises(UserError, match=r"record of a run has format .*use a newer version of figure_kedro") as error:
+        RunRecord.read(written)
+    assert "\n" not in str(error.value)
+
+
+def test_record_is_in_percent_with_the_number_of_the_paper():
+    record = RunRecord.of_run(**RUN)
+    assert record.test_mean == pytest.approx(87.5)
+    assert record.test_std == pytest.approx(0.5**0.5)
+    assert record.val_mean == pytest.approx(85.0)
+    assert (record.paper_mean, record.paper_std) == (87.0, 1.24)
+    assert (record.splits, record.version) == (2, __version__)
+    assert record.per_split[0] == {"split": 0, "val_accuracy": 90.0, "test_accuracy": 88.0, "masks": [1, 0]}
+    assert record.settings == {"trials": 3, "loss": None}
+
+
+def test_table_of_a_record_has_a_row_for_each_split():
+    table = RunRecord.of_run(**RUN).table
+    assert table["split"].tolist() == [0, 1]
+    assert table["test_accuracy"].tolist() == pytest.approx([88.0, 87.0])
+
+
+def test_graph_without_labels_has_a_record_without_scores():
+    record = RunRecord.of_run(**RUN | {"splits": pd.DataFrame({"split": []})})
+    assert (record.splits, record.test_mean, record.scores["accuracy"].test_mean) == (0, None, None)
+    assert record.per_split == []
+    assert "undefined over 0 splits" in shown(record)
+
+
+def test_record_cannot_be_changed_and_knows_no_other_field():
+    with pytest.raises(ValueError, match="frozen"):
+        RunRecord.of_run(**RUN).test_mean = 99.0
+    with pytest.raises(ValueError, match="surprise"):
+        RunRecord.of_run(**RUN, surprise=1)
 
 
 def test_other_metric_is_not_compared_with_the_accuracy_of_the_paper():
     splits = SPLITS.assign(val_roc_auc=[0.9, 0.9], test_roc_auc=[0.95, 0.95])
-    summary = run_summary(**RUN | {"splits": splits}, metric="roc_auc")
-    assert summary["test_mean"] == pytest.approx(95.0)
-    assert summary["paper_mean"] is None
-    assert summary["scores"]["accuracy"]["test_mean"] == pytest.approx(87.5)
+    record = RunRecord.of_run(**RUN | {"splits": splits}, metric="roc_auc")
+    assert record.test_mean == pytest.approx(95.0)
+    assert record.paper_mean is None
+    assert record.scores["accuracy"].test_mean == pytest.approx(87.5)
+
+
+def test_other_head_is_not_compared_with_the_linear_classifier_of_the_paper():
+    record = RunRecord.of_run(**RUN, head="mlp")
+    assert record.paper_mean is None
+    assert "no projection, mlp head" in shown(record)
+    network = RunRecord.of_run(**RUN | {"method": "gcn", "head": "gcn"})
+    assert network.paper_mean == 87.36
+    assert "gcn head" not in shown(network)
 
 
 def test_panel_says_what_was_reached_and_how_far_it_is_from_the_paper():
-    text = shown(run_summary(**RUN), {"embeddings": "data/07_model_output/[cora]/embeddings"})
+    text = shown(RunRecord.of_run(**RUN), {"embeddings": "data/07_model_output/[cora]/embeddings"})
     for part in (
         "cora: figure, 512 dimensions, no projection",
         "87.50 (0.71) over 2 splits",
@@ -74,13 +118,13 @@ def test_panel_says_what_was_reached_and_how_far_it_is_from_the_paper():
 
 
 def test_panel_says_when_the_paper_has_no_number_and_when_nothing_was_trained():
-    text = shown(run_summary(**RUN | {"dataset": "own", "timing": {}, "splits": SPLITS.head(1)}))
+    text = shown(RunRecord.of_run(**RUN | {"dataset": "own", "timing": {}, "splits": SPLITS.head(1)}))
     assert "no number for this cell" in text
     assert "over 1 split " in text
     assert "training       none, 21.2 MB" in text
 
 
 def test_panel_shows_an_undefined_score():
-    summary = run_summary(**RUN | {"splits": SPLITS.assign(test_accuracy=np.nan)})
-    assert summary["test_mean"] is None
-    assert "undefined over 2 splits" in shown(summary)
+    record = RunRecord.of_run(**RUN | {"splits": SPLITS.assign(test_accuracy=np.nan)})
+    assert record.test_mean is None
+    assert "undefined over 2 splits" in shown(record)

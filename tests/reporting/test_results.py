@@ -1,4 +1,7 @@
+"""Tables of what an evaluation reached, and tables as Markdown."""
+
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,6 +12,7 @@ from figure_kedro.reporting.markdown import to_markdown
 from figure_kedro.reporting.results import (
     alpha_table,
     mean_and_std,
+    metrics_in,
     representation_storage_mb,
     results_table,
     timing_table,
@@ -25,6 +29,19 @@ def test_last_row_is_mean_and_sample_deviation_in_percent():
     assert table["test_accuracy"].tolist() == ["80.00", "90.00", "70.00", "80.00 (10.00)"]
     assert table["split"].tolist() == [0, 1, 2, "mean (std)"]
     assert table["weight_decay"].tolist() == [0.1, 0, 1, ""]
+
+
+def test_every_metric_in_the_columns_is_reported_in_their_order():
+    splits = SPLITS.assign(test_macro_f1=0.5, val_macro_f1=0.5, test_of_patience=1)
+    assert metrics_in(splits) == ["accuracy", "macro_f1"]
+    assert list(results_table(splits))[:5] == [
+        "split",
+        "val_accuracy",
+        "test_accuracy",
+        "val_macro_f1",
+        "test_macro_f1",
+    ]
+    assert list(results_table(splits))[5:] == ["weight_decay", "test_of_patience"]
 
 
 def test_single_split_has_deviation_zero():
@@ -64,15 +81,24 @@ def test_timing_row_leaves_unmeasured_numbers_empty():
     assert math.isnan(row["total_seconds"])
 
 
+def cells(line):
+    """The cells of a line of Markdown, without the blanks that align them."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
 def test_markdown_keeps_any_text_in_its_cell():
     table = pd.DataFrame({"a|b": ["x|y", "two\nlines", None], "n": [1, 20, 300]})
-    assert to_markdown(table).splitlines() == [
-        "| a\\|b | n |",
-        "| --- | ---: |",
-        "| x\\|y | 1 |",
-        "| two<br>lines | 20 |",
-        "|  | 300 |",
-    ]
+    head, rule, *rows = to_markdown(table).splitlines()
+    assert cells(head) == ["a\\|b", "n"]
+    assert [cells(row) for row in rows] == [["x\\|y", "1"], ["two<br>lines", "20"], ["", "300"]]
+    text, number = cells(rule)
+    assert re.fullmatch(r":?-+", text)
+    assert re.fullmatch(r"-+:", number)
+
+
+def test_markdown_keeps_text_that_looks_like_a_number():
+    table = pd.DataFrame({"id": ["007", "1e5", "0.10"]})
+    assert [cells(line) for line in to_markdown(table).splitlines()[2:]] == [["007"], ["1e5"], ["0.10"]]
 
 
 def test_markdown_writes_numbers_to_be_read():
@@ -82,5 +108,5 @@ def test_markdown_writes_numbers_to_be_read():
 
 def test_markdown_of_results_has_a_line_for_each_split_and_the_mean():
     lines = to_markdown(results_table(SPLITS)).splitlines()
-    assert lines[-1] == "| mean (std) | 76.67 (5.77) | 80.00 (10.00) |  |"
+    assert cells(lines[-1]) == ["mean (std)", "76.67 (5.77)", "80.00 (10.00)", ""]
     assert len(lines) == 2 + 3 + 1

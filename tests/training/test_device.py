@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from figure_kedro.errors import UserError
-from figure_kedro.training import device as module
-from figure_kedro.training.device import PeakMemory, available_memory, pick_device, set_threads
+from figure_kedro.training.device import PeakMemory, available_memory, pick_device
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -40,22 +39,6 @@ def test_missing_mps_device_is_named(monkeypatch):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     with pytest.raises(UserError, match="no device 'mps'"):
         pick_device("mps")
-
-
-def test_threads_are_as_many_as_asked_for():
-    assert set_threads(2) == 2
-    assert set_threads(1) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say which cores a process has")
-def test_zero_threads_means_all_cores_that_this_process_may_use():
-    assert set_threads(0) == len(os.sched_getaffinity(0))
-
-
-def test_zero_threads_means_all_cores_where_the_system_does_not_say_which(monkeypatch):
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(module.os, "cpu_count", lambda: 3)
-    assert set_threads(0) == 3
 
 
 def test_available_memory_is_within_the_memory_of_the_machine():

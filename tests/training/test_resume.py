@@ -1,3 +1,4 @@
+import logging
 import os
 import signal
 import subprocess
@@ -9,10 +10,10 @@ import pytest
 import torch
 
 from examples import example_graph
-from figure_kedro.datasets.tensor_file import CheckpointFile, read_tensors
+from figure_kedro.datasets.files.tensor_file import CheckpointFile, read_tensors
 from figure_kedro.estimator import FiGURe
-from figure_kedro.filters.settings import FilterSettings
-from figure_kedro.methods.settings import RepresentationSettings
+from figure_kedro.filters import BANKS
+from figure_kedro.methods.kinds.figure import FigureSettings
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -53,7 +54,7 @@ def estimator(strategy="full", filters=None, **training):
         "checkpoint_seconds": EVERY_EPOCH,
         **training,
     }
-    settings = RepresentationSettings(dim=4, training=training, **STRATEGIES[strategy])
+    settings = FigureSettings(dim=4, training=training, **STRATEGIES[strategy])
     return FiGURe(settings=settings, filters=filters, progress=False)
 
 
@@ -124,16 +125,60 @@ def test_checkpoint_of_other_data_or_settings_is_not_used(caplog):
         (estimator(), other),
         (estimator(learning_rate=2e-2), graph),
         (estimator(seed=1), graph),
-        (estimator(filters=FilterSettings(bank="chebyshev")), graph),
-        (estimator(filters=FilterSettings(self_loops=False)), graph),
+        (estimator(filters=BANKS.parse({"bank": "chebyshev"})), graph),
+        (estimator(filters=BANKS.parse({"self_loops": False})), graph),
     ]
     for figure, data in runs:
         store = Memory()
         estimator().fit(graph, checkpoints=store)
         caplog.clear()
         figure.fit(data, checkpoints=store)
-        assert "a checkpoint of other data or settings" in caplog.text
+        assert "a checkpoint of other data, other settings or another version" in caplog.text
         assert_same_run(figure, FiGURe(settings=figure.settings, filters=figure.filters, progress=False).fit(data))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_run_is_resumed_on_another_number_of_threads_with_a_warning(strategy, caplog):
+    caplog.set_level(logging.INFO)
+    store = Memory(fail_after=5)
+    with pytest.raises(KeyboardInterrupt):
+        estimator(strategy, threads=1).fit(example_graph(), checkpoints=store)
+    kept = store.kept[1]["record"]["losses"].copy()
+    resumed = estimator(strategy, threads=2).fit(example_graph(), checkpoints=store)
+    assert "resuming after epoch 5 of an earlier run" in caplog.text
+    assert "the earlier run was on cpu with 1 threads, this one is on cpu with 2 threads" in caplog.text
+    assert "other data or settings" not in caplog.text
+    assert store.saves == 12
+    assert len(kept) == 5
+    assert resumed.record_.losses[:5] == kept
+    plain = estimator(strategy, threads=1).fit(example_graph())
+    assert resumed.record_.losses == pytest.approx(plain.record_.losses, rel=1e-4)
+
+
+def test_finished_run_of_another_number_of_threads_is_not_trained_again():
+    store = Memory()
+    first = estimator(threads=1).fit(example_graph(), checkpoints=store)
+    assert_same_run(estimator(threads=2).fit(example_graph(), checkpoints=store), first)
+    assert store.saves == 12
+
+
+def test_run_is_resumed_on_the_same_machine_without_a_warning(caplog):
+    store = Memory(fail_after=5)
+    with pytest.raises(KeyboardInterrupt):
+        estimator().fit(example_graph(), checkpoints=store)
+    caplog.clear()
+    estimator().fit(example_graph(), checkpoints=store)
+    assert [entry.message for entry in caplog.records if entry.levelno >= logging.WARNING] == []
+
+
+def test_checkpoint_of_a_version_that_did_not_name_the_machine_is_resumed_without_a_warning(caplog):
+    store = Memory(fail_after=5)
+    with pytest.raises(KeyboardInterrupt):
+        estimator().fit(example_graph(), checkpoints=store)
+    del store.kept[1]["machine"]
+    caplog.clear()
+    assert_same_run(estimator().fit(example_graph(), checkpoints=store), estimator().fit(example_graph()))
+    assert "the earlier run" not in caplog.text
 
 
 SCRIPT = """

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from figure_kedro.datasets import tensor_file
-from figure_kedro.datasets.tensor_file import CheckpointFile, read_tensors, write_tensors
+from figure_kedro.datasets.files import tensor_file
+from figure_kedro.datasets.files.tensor_file import CheckpointFile, read_tensors, write_tensors
 
 
 def test_tensors_and_description_come_back_as_they_were(tmp_path):

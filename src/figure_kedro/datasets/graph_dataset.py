@@ -1,18 +1,29 @@
-"""A graph on disk."""
+"""A graph, its targets and its operator on disk."""
 
-from pathlib import Path
-from typing import Any
+from typing import Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from kedro.io import AbstractDataset
 
-from figure_kedro.datasets.array_folder import DESCRIPTION, read_arrays, write_arrays
-from figure_kedro.graph import Graph
+from figure_kedro.datasets.files.array_folder import DESCRIPTION, read_arrays, write_arrays
+from figure_kedro.datasets.once import OnceDataset
+from figure_kedro.filters import BANKS, Operator
+from figure_kedro.graph import Graph, Targets
+
+T = TypeVar("T")
 
 
-class GraphDataset(AbstractDataset[Graph, Graph]):
-    """Saves a :class:`~figure_kedro.graph.Graph` as a folder of ``.npy`` files and a JSON description.
+class _ArrayFolderDataset(OnceDataset[T], Generic[T]):
+    """A folder of arrays that is there once its description is."""
+
+    def _exists(self) -> bool:
+        return (self._filepath / DESCRIPTION).exists()
+
+
+class GraphDataset(_ArrayFolderDataset[Graph]):
+    """Saves a :class:`~figure_kedro.graph.Graph` without its targets as a folder of ``.npy`` files and a description.
+
+    What is read back was checked before it was saved, and is not checked again.
 
     Example::
 
@@ -21,79 +32,86 @@ class GraphDataset(AbstractDataset[Graph, Graph]):
           filepath: data/03_primary/cora/graph
     """
 
-    def __init__(self, *, filepath: str, metadata: dict[str, Any] | None = None) -> None:
-        self._folder = Path(filepath)
-        self.metadata = metadata
-
-    def save(self, data: Graph) -> None:
+    def write(self, data: Graph) -> None:
         arrays = {"ids": data.ids if data.ids.dtype != object else data.ids.astype(np.str_)}
         arrays |= _csr_arrays("adjacency", data.adjacency)
         if sp.issparse(data.features):
             arrays |= _csr_arrays("features", data.features)
         elif data.features is not None:
             arrays["features"] = data.features
-        arrays |= {name: getattr(data, name) for name in ("labels", "splits") if getattr(data, name) is not None}
         description = {
             "name": data.name,
             "directed": data.directed,
-            "classes": list(data.classes),
             "num_features": data.num_features,
             "generated": data.generated,
-            "checksum": data.checksum(),
+            "structure_checksum": data.structure_checksum,
+            "checksum": data.checksum,
         }
-        write_arrays(self._folder, arrays, description)
+        write_arrays(self._filepath, arrays, description)
 
-    def load(self) -> Graph:
-        arrays, description = read_arrays(self._folder)
+    def read(self) -> Graph:
+        arrays, description = read_arrays(self._filepath)
         n = len(arrays["ids"])
         features = arrays.get("features")
         if "features_indptr" in arrays:
             features = _csr("features", arrays, (n, description["num_features"]))
-        return Graph(
+        graph = Graph(
             name=description["name"],
             ids=arrays["ids"],
             adjacency=_csr("adjacency", arrays, (n, n)),
             directed=description["directed"],
             features=features,
-            labels=arrays.get("labels"),
-            classes=tuple(description["classes"]),
-            splits=arrays.get("splits"),
             generated=description["generated"],
+            trusted=True,
         )
-
-    def _exists(self) -> bool:
-        return (self._folder / DESCRIPTION).exists()
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._folder)}
+        vars(graph).update({name: description[name] for name in ("structure_checksum", "checksum")})  # known already
+        return graph
 
 
-class SparseMatrixDataset(AbstractDataset[sp.csr_array, sp.csr_array]):
-    """Saves a scipy CSR matrix as a folder of ``.npy`` files, mapped from disk when it is loaded.
+class TargetsDataset(_ArrayFolderDataset[Targets]):
+    """Saves :class:`~figure_kedro.graph.Targets` as a folder of ``.npy`` files and a description.
 
     Example::
 
-        normalised_adjacency:
-          type: figure_kedro.datasets.graph_dataset.SparseMatrixDataset
-          filepath: data/05_model_input/cora/normalised_adjacency
+        targets:
+          type: figure_kedro.datasets.graph_dataset.TargetsDataset
+          filepath: data/03_primary/cora/targets
     """
 
-    def __init__(self, *, filepath: str, metadata: dict[str, Any] | None = None) -> None:
-        self._folder = Path(filepath)
-        self.metadata = metadata
+    def write(self, data: Targets) -> None:
+        arrays = {"labels": data.labels, "splits": data.splits}
+        description = {"classes": list(data.classes), "metric": data.metric}
+        write_arrays(self._filepath, {name: array for name, array in arrays.items() if array is not None}, description)
 
-    def save(self, data: sp.csr_array) -> None:
-        write_arrays(self._folder, _csr_arrays("matrix", data), {"shape": list(data.shape)})
+    def read(self) -> Targets:
+        arrays, description = read_arrays(self._filepath)
+        classes, metric = tuple(description["classes"]), description["metric"]
+        return Targets(arrays.get("labels"), classes, arrays.get("splits"), metric)
 
-    def load(self) -> sp.csr_array:
-        arrays, description = read_arrays(self._folder)
-        return _csr("matrix", arrays, tuple(description["shape"]))
 
-    def _exists(self) -> bool:
-        return (self._folder / DESCRIPTION).exists()
+class OperatorDataset(_ArrayFolderDataset[Operator]):
+    """Saves an :class:`~figure_kedro.filters.Operator` as a folder of ``.npy`` files, mapped from disk when it is read.
 
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._folder)}
+    Example::
+
+        operator:
+          type: figure_kedro.datasets.graph_dataset.OperatorDataset
+          filepath: data/05_model_input/cora/operator
+    """
+
+    def write(self, data: Operator) -> None:
+        description = {
+            "shape": list(data.matrix.shape),
+            "filters": data.filters.model_dump(mode="json"),
+            "symmetric": data.symmetric,
+        }
+        write_arrays(self._filepath, _csr_arrays("matrix", data.matrix), description)
+
+    def read(self) -> Operator:
+        arrays, description = read_arrays(self._filepath)
+        rows, columns = description["shape"]
+        matrix = _csr("matrix", arrays, (rows, columns))
+        return Operator(matrix, BANKS.parse(description["filters"]), description["symmetric"])
 
 
 def _csr_arrays(name: str, matrix: sp.csr_array) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ from kedro.io import AbstractDataset, DatasetError
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from figure_kedro.datasets.tensor_file import CheckpointFile
+from figure_kedro.datasets.files.tensor_file import CheckpointFile
 
 
 class BlockStore:
@@ -49,7 +49,7 @@ class _Handle(AbstractDataset):
 
 
 class CheckpointDataset(_Handle):
-    """Hands out a :class:`~figure_kedro.datasets.tensor_file.CheckpointFile`.
+    """Hands out a :class:`~figure_kedro.datasets.files.tensor_file.CheckpointFile`.
 
     Example::
 

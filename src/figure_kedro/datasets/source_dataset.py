@@ -4,10 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from kedro.io import AbstractDataset, DatasetError
-from pydantic import TypeAdapter
 
-from figure_kedro.datasets.sources import SourceSettings, load_graph
-from figure_kedro.datasets.sources.raw_files import RawFiles
+from figure_kedro.datasets.sources import SOURCES, RawFiles
 from figure_kedro.graph import Graph
 
 
@@ -34,12 +32,12 @@ class SourceDataset(AbstractDataset[None, Graph]):
         metadata: dict[str, Any] | None = None,
     ) -> None:
         self._name = name
-        self._source = TypeAdapter(SourceSettings).validate_python(source)
+        self._source = SOURCES.parse(source)
         self._raw = RawFiles(Path(filepath), Path(raw_mirror) if raw_mirror else None)
         self.metadata = metadata
 
     def load(self) -> Graph:
-        return load_graph(self._source, self._raw, self._name)
+        return SOURCES.build(self._source).load(self._raw, self._name)
 
     def save(self, data: None) -> None:
         raise DatasetError("a source is only ever read")

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from figure_kedro.errors import UserError
-from figure_kedro.evaluation.objective import Objective
-from figure_kedro.evaluation.solvers import Solution, combined_logits, solve_adam, solve_lbfgs
+from figure_kedro.evaluation.combined_loss import CombinedLoss
+from figure_kedro.evaluation.solvers import Solution, Validation, combined_logits, solve_adam, solve_lbfgs
 
 View = np.ndarray | torch.Tensor | None
 
@@ -47,7 +47,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
             scales the steps in :math:`\alpha` against those in the weights: it changes the way to the minimum, a ratio
             below about 0.01 leaves :math:`\alpha` near its start, and 0 keeps it there.
         max_epochs: Upper limit of iterations; ``None`` is 200 for ``lbfgs`` and 10,000 for ``adam``.
-        patience: ``adam`` stops after so many epochs without a better validation accuracy; ``None`` never does.
+        patience: ``adam`` stops after so many epochs without a better validation score; ``None`` never does.
         random_state: Seed of the initial weights.
 
     Attributes:
@@ -94,6 +94,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         views: Sequence[View],
         y: np.ndarray,
         validation: tuple[Sequence[View], np.ndarray] | None = None,
+        score: Callable[[np.ndarray, np.ndarray], float] | None = None,
         watch: Callable[["AlphaClassifier"], None] | None = None,
     ) -> "AlphaClassifier":
         """Learn the coefficients and the weights together.
@@ -103,19 +104,20 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
             y: Integer labels ``(n,)``.
             validation: Views ``(m, D)`` and labels ``(m,)`` that choose the epoch of ``adam``; ``lbfgs`` goes to the
                 minimum and does not look at them.
+            score: Scores the probabilities ``(m, C)`` of validation for that, given ``classes_``; accuracy by default.
             watch: Handed this classifier from time to time, fitted as far as it has come; what it raises ends the fit.
         """
         self._check_settings()
         kept = self._kept(len(views))
         y = _as_labels(y)
-        self.classes_, targets = np.unique(y, return_inverse=True)
+        self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise UserError("the training labels hold fewer than two classes; choose other splits or labels")
         blocks = _as_blocks(views, kept)
         if len(y) != len(blocks[0]):
             raise UserError(f"{len(y)} labels for {len(blocks[0])} rows of embeddings")
-        targets = torch.as_tensor(targets, device=blocks[0].device)
-        objective = Objective(
+        targets = torch.as_tensor(codes, device=blocks[0].device)
+        objective = CombinedLoss(
             blocks, targets, len(self.classes_), float(self.weight_decay), centre=self.solver == "lbfgs"
         )
 
@@ -127,10 +129,11 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
 
         def show(solution: Solution) -> None:
             adopt(solution)
-            watch(self)
+            if watch is not None:
+                watch(self)
 
         seen = None if watch is None else show
-        checked = None if validation is None else self._as_validation(*validation, kept)
+        checked = None if validation is None else self._as_validation(*validation, kept, score)
         if self.solver == "lbfgs":
             ratio = self.alpha_learning_rate / self.learning_rate
             limit = 200 if self.max_epochs is None else self.max_epochs
@@ -161,7 +164,7 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, views: Sequence[View]) -> np.ndarray:
-        """Logits ``(n, C)``, one column a class of ``classes_``, also for two classes."""
+        """Logits ``(n, C)``, one column per class of ``classes_``, also for two classes."""
         check_is_fitted(self)
         if len(views) != len(self.alpha_):
             raise UserError(f"the classifier was fitted on {len(self.alpha_)} views but got {len(views)}")
@@ -191,20 +194,32 @@ class AlphaClassifier(ClassifierMixin, BaseEstimator):
         """Indices of the views that are not masked out."""
         masks = np.ones(count) if self.masks is None else np.asarray(self.masks)
         if masks.shape != (count,) or not np.isin(masks, (0, 1)).all():
-            raise UserError(f"masks must be {count} zeros or ones, one for each view, not {list(self.masks)}")
+            raise UserError(f"masks must be {count} zeros or ones, one for each view, not {list(masks)}")
         if not masks.any():
             raise UserError("every view is masked out; set at least one mask to 1")
         return np.flatnonzero(masks)
 
     def _as_validation(
-        self, views: Sequence[View], y: np.ndarray, kept: np.ndarray
-    ) -> tuple[list[torch.Tensor], torch.Tensor]:
-        """Validation as tensors; a label that training does not know becomes -1, which no prediction equals."""
+        self,
+        views: Sequence[View],
+        y: np.ndarray,
+        kept: np.ndarray,
+        score: Callable[[np.ndarray, np.ndarray], float] | None,
+    ) -> Validation:
+        """What scores an epoch; a label that training does not know is one that no prediction equals."""
         blocks, y = _as_blocks(views, kept), _as_labels(y)
         if len(y) != len(blocks[0]):
             raise UserError(f"{len(y)} validation labels for {len(blocks[0])} rows of embeddings")
-        targets = np.where(np.isin(y, self.classes_), np.searchsorted(self.classes_, y), -1)
-        return blocks, torch.as_tensor(targets, device=blocks[0].device)
+        if score is None:  # without leaving the device: there may be ten thousand epochs
+            known = np.where(np.isin(y, self.classes_), np.searchsorted(self.classes_, y), -1)
+            targets = torch.as_tensor(known, device=blocks[0].device)
+            return lambda *p: (combined_logits(blocks, *p).argmax(dim=1) == targets).double().mean().item()
+
+        def scored(*parameters: torch.Tensor) -> float:
+            proba = torch.softmax(combined_logits(blocks, *parameters), dim=1).cpu().numpy()
+            return score(proba, self.classes_)
+
+        return scored
 
 
 def _as_labels(y: np.ndarray) -> np.ndarray:

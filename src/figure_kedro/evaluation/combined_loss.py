@@ -9,7 +9,7 @@ FULL_ROWS = 8
 """Fewer rows than this take the BLAS longer: on 9,463 nodes a product of 3 rows took twice the time of one of 8."""
 
 
-class Objective:
+class CombinedLoss:
     r"""Regularised mean cross-entropy of a logistic regression on a combination of views:
 
     .. math:: J(a, W, b) = \frac{1}{n} \sum_u -\log \mathrm{softmax}(z_u W^T + b)_{y_u}
@@ -72,7 +72,7 @@ class Objective:
         grad_weights = products[:classes] + self.weight_decay * weights - torch.outer(grad_bias, a @ self.means)
         return loss.item(), grad_a, grad_weights, grad_bias
 
-    def combined(self, a: torch.Tensor) -> "Objective":
+    def combined(self, a: torch.Tensor) -> "CombinedLoss":
         """The same for fixed coefficients: one view, which is the combination, with the coefficient 1."""
         single = copy.copy(self)
         single.views, single.means = [combine(self.views, a)], (a @ self.means)[None]

@@ -1,4 +1,4 @@
-"""What the supervised models read of a graph, prepared once for all splits and trials."""
+"""What networks read of a graph, prepared once for all splits and trials."""
 
 from functools import cached_property
 
@@ -20,15 +20,22 @@ class GraphInputs:
 
     Args:
         graph: With features.
-        device: Where models are trained.
+        device: Where networks are trained.
+        nodes: Those that are judged ``(m,)``; all by default.
     """
 
-    def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
+    def __init__(self, graph: Graph, device: torch.device | str = "cpu", nodes: np.ndarray | None = None) -> None:
         if graph.features is None:
             raise UserError(f"{graph.name} has no features; set features.structural to auto, svd or degrees")
         self._graph, self.device = graph, torch.device(device)
+        everyone = nodes is None or len(nodes) == graph.num_nodes
+        self._nodes = None if everyone else torch.as_tensor(nodes, device=self.device)
         self.num_nodes, self.num_features = graph.features.shape
         self.features = FeatureMatrix(graph.features, device)
+
+    def chosen(self, rows: torch.Tensor) -> torch.Tensor:
+        """Of rows for all nodes, those of the nodes that are judged."""
+        return rows if self._nodes is None else rows.index_select(0, self._nodes)
 
     @cached_property
     def adjacency(self) -> SparseOperator:

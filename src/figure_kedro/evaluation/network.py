@@ -1,188 +1,209 @@
-"""Models that are trained on labels end to end, chosen by the same rule as the classifier of embeddings."""
+"""Networks that are trained on labels in epochs: on embeddings, or on the graph end to end."""
 
 import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from optuna.storages import BaseStorage
+from pydantic import Field, ValidationError, model_validator
 from torch import nn
 
+from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError, nearest
-from figure_kedro.evaluation.metrics import score
-from figure_kedro.evaluation.selection import SplitResult
-from figure_kedro.evaluation.settings import EvaluationSettings
-from figure_kedro.evaluation.supervised_settings import SupervisedSettings
-from figure_kedro.graph.splits import TEST, TRAIN, VAL
-from figure_kedro.methods.supervised import MODELS, GraphInputs
-from figure_kedro.tuning.study import Report, run_study
+from figure_kedro.evaluation.graph_inputs import GraphInputs
+from figure_kedro.evaluation.head import Examples, Fitted, Head, HeadSettings, Scorer, Watch
+from figure_kedro.parts import Decides, Settings
+from figure_kedro.projections import Projection
+from figure_kedro.training.device import pick_device
+from figure_kedro.tuning.study import Space
 
-REPORT_EVERY = 50
+Value = int | float
+
+WATCH_EVERY = 50
 """Epochs after which a search is told how a training goes: late enough for a low learning rate to show its worth."""
+
+
+class Choice(Settings):
+    """One choice of what may vary in the training of a network; gives each setting its range."""
+
+    learning_rate: float = Field(0.01, gt=0, description="Adam's")
+    weight_decay: float = Field(5e-4, ge=0, description="Adam's, on all weights but coefficients")
+    dropout: float = Field(0.5, ge=0, lt=1, description="share of the hidden entries that are dropped")
+    hidden: int = Field(64, ge=1, description="width of the hidden layer")
+
+
+class NetworkSettings(HeadSettings):
+    """Training, and the search over its settings.
+
+    Attributes:
+        choice: What may vary.
+        ranges: The values that are tried unless ``space`` names others: those of the model's paper, thinned out, the
+            most sensible first, which makes the first trial.
+    """
+
+    choice: ClassVar[type[Choice]] = Choice
+    ranges: ClassVar[Mapping[str, tuple[Value, ...]]] = {
+        "learning_rate": (0.01, 0.05, 0.002),
+        "weight_decay": (5e-4, 0.0, 5e-5, 5e-3),
+        "dropout": (0.5, 0.0, 0.7),
+        "hidden": (64,),
+    }
+
+    device: Annotated[str, Decides.NOTHING] = Field(
+        "auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$", description="where the network is trained"
+    )
+    max_epochs: int = Field(500, ge=1, description="upper limit of epochs of a training")
+    patience: int = Field(50, ge=1, description="epochs without a better validation score before a training ends")
+    space: dict[str, tuple[Value, ...]] = Field(
+        {}, description="values to try for each setting, the most sensible first; default: the published ones"
+    )
+
+    @model_validator(mode="after")
+    def _known_settings_in_their_ranges(self) -> "NetworkSettings":
+        for name, values in self.space.items():
+            if name not in self.choice.model_fields:
+                raise ValueError(f"space: {self.head} has no {name!r}; {nearest(name, self.choice.model_fields)}")
+            if not values:
+                raise ValueError(f"space: {name} has no value to try; give at least one")
+            for value in values:
+                try:
+                    self.choice(**{name: value})
+                except ValidationError as error:
+                    raise ValueError(f"space: {name} cannot be {value}: {error.errors()[0]['msg']}") from None
+        return self
+
+
+class Network(nn.Module, ABC):
+    """Logits of all rows from whatever a head has as inputs.
+
+    Attributes:
+        drops: Whether entries are dropped in training.
+        undecayed: Names of parameters that have no weight decay.
+    """
+
+    drops: bool = False
+    undecayed: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def forward(self, inputs: Any, generator: torch.Generator | None = None) -> torch.Tensor:
+        """Logits ``(n, C)``; with a generator entries are dropped."""
+
+    def coefficients(self) -> dict[str, float]:
+        """How much each filter counts, by its name."""
+        return {}
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model with the weights of its best epoch."""
+    """A network with the weights of its best epoch.
 
-    module: nn.Module
+    Args:
+        network: The network.
+        classes: The label of each column of its logits: those seen in training, ascending.
+        epochs: That were run.
+        seconds: That they took.
+    """
+
+    network: Network
     classes: np.ndarray
-    """The label of each column of its logits: those seen in training, ascending."""
-    score: float
-    """The best on validation."""
     epochs: int
     seconds: float
 
 
-def train_supervised(
-    model: str,
-    inputs: GraphInputs,
-    labels: np.ndarray,
-    codes: np.ndarray,
-    choice: dict[str, Any],
-    metric: str,
-    settings: SupervisedSettings,
-    seed: int = 0,
-    report: Report | None = None,
-) -> Trained:
-    """Train one model with Adam, a step on all training nodes each epoch, and keep the best epoch.
+class NetworkHead(Head):
+    """A head that trains a :class:`Network`, with a step on all training rows in every epoch."""
 
-    The best epoch has the highest validation score, the first of equals. Training ends after ``patience`` epochs
-    without a better one.
+    settings: NetworkSettings
 
-    Args:
-        model: A name in :data:`~figure_kedro.methods.supervised.MODELS`.
-        inputs: Of the graph, all ``n`` nodes.
-        labels: ``(n,)``; only those of training and validation are looked at.
-        codes: Which part each node belongs to ``(n,)``.
-        choice: Learning rate, weight decay, and settings of the model.
-        metric: That chooses the epoch.
-        settings: Limits of the training.
-        seed: Of initial weights and dropout; the same seed gives the same weights.
-        report: Is told the best validation score so far every :data:`REPORT_EVERY` epochs and may end the training.
+    def space(self, inputs: Any) -> Space:
+        return {name: list(values) for name, values in {**self.settings.ranges, **self.settings.space}.items()}
 
-    Raises:
-        UserError: If training holds a single class, or the loss is not finite.
-    """
-    train, val = (np.flatnonzero(codes == part) for part in (TRAIN, VAL))
-    classes, targets = np.unique(labels[train], return_inverse=True)
-    if len(classes) < 2:
-        raise UserError("the training labels hold fewer than two classes; choose other splits or labels")
-    train_rows, val_rows, targets = (torch.as_tensor(a, device=inputs.device) for a in (train, val, targets))
-    choice = dict(choice)
-    learning_rate, weight_decay = choice.pop("learning_rate", 0.01), choice.pop("weight_decay", 0.0)
-    initial = torch.Generator().manual_seed(seed)
-    module = _model(model)(inputs.num_features, len(classes), initial, **choice).to(inputs.device)
-    generator = torch.Generator(inputs.device).manual_seed(seed)
-    optimiser = torch.optim.Adam(_groups(module, weight_decay), lr=learning_rate, fused=True)
-    best, best_score, best_epoch, started = {}, -np.inf, 0, time.perf_counter()
-    for epoch in range(1, settings.max_epochs + 1):
-        logits = module(inputs, generator)
-        loss = F.cross_entropy(logits.index_select(0, train_rows), targets)
-        if not torch.isfinite(loss):
-            raise UserError(
-                f"the loss of {model} is not finite in epoch {epoch}; lower the learning rate {learning_rate}"
-            )
+    @abstractmethod
+    def network(self, inputs: Any, num_classes: int, generator: torch.Generator, choice: dict[str, Any]) -> Network:
+        """A network with freshly drawn weights."""
+
+    def fit(
+        self, inputs: Any, choice: dict[str, Any], examples: Examples, score: Scorer, watch: Watch | None = None
+    ) -> Fitted:
+        trained = self.train(inputs, choice, examples, score, watch)
         with torch.no_grad():
-            whole = module(inputs) if module.drops else logits
-            probabilities = torch.softmax(whole.index_select(0, val_rows), dim=1).cpu().numpy()
-        current = score(metric, labels[val], probabilities, classes)
-        if current > best_score:
-            best = {name: weights.detach().clone() for name, weights in module.state_dict().items()}
-            best_score, best_epoch = current, epoch
-        elif epoch - best_epoch >= settings.patience:
-            break
-        if report is not None and epoch % REPORT_EVERY == 0:
-            report(epoch, best_score)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    seconds = time.perf_counter() - started
-    module.load_state_dict(best)
-    return Trained(module, classes, best_score, epoch, seconds)
+            probabilities = torch.softmax(trained.network(inputs), dim=1).cpu().numpy()
+        cost = {"epochs": trained.epochs, "epoch_seconds": trained.seconds / trained.epochs}
+        return Fitted(probabilities, trained.classes, trained.network.coefficients(), cost)
+
+    def train(
+        self, inputs: Any, choice: dict[str, Any], examples: Examples, score: Scorer, watch: Watch | None = None
+    ) -> Trained:
+        """Train with Adam and keep the best epoch: the one with the highest validation score, the first of equals.
+
+        Training ends after ``patience`` epochs without a better one. The same seed gives the same weights.
+
+        Raises:
+            UserError: If the loss is not finite.
+        """
+        settings, device = self.settings, inputs.device
+        classes, codes = np.unique(examples.labels[examples.train], return_inverse=True)
+        train, val, targets = (torch.as_tensor(a, device=device) for a in (examples.train, examples.val, codes))
+        rest = {name: value for name, value in choice.items() if name not in ("learning_rate", "weight_decay")}
+        learning_rate, weight_decay = choice.get("learning_rate", 0.01), choice.get("weight_decay", 0.0)
+        network = self.network(inputs, len(classes), torch.Generator().manual_seed(settings.seed), rest).to(device)
+        generator = torch.Generator(device).manual_seed(settings.seed)
+        optimiser = torch.optim.Adam(_groups(network, weight_decay), lr=learning_rate, fused=True)
+        best, best_score, best_epoch, shown = network.state_dict(), -np.inf, 0, np.empty(0)
+        started = time.perf_counter()
+        for epoch in range(1, settings.max_epochs + 1):
+            logits = network(inputs, generator)
+            loss = F.cross_entropy(logits.index_select(0, train), targets)
+            if not torch.isfinite(loss):
+                raise UserError(
+                    f"the loss of {settings.head} is not finite in epoch {epoch}; lower the learning rate "
+                    f"{learning_rate}"
+                )
+            with torch.no_grad():
+                whole = network(inputs) if network.drops else logits
+                probabilities = torch.softmax(whole.index_select(0, val), dim=1).cpu().numpy()
+            current = score(probabilities, classes)
+            if current > best_score:
+                best = {name: weights.detach().clone() for name, weights in network.state_dict().items()}
+                best_score, best_epoch, shown = current, epoch, probabilities
+            elif epoch - best_epoch >= settings.patience:
+                break
+            if watch is not None and epoch % WATCH_EVERY == 0:
+                watch(epoch, shown, classes)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        seconds = time.perf_counter() - started
+        network.load_state_dict(best)
+        return Trained(network, classes, epoch, seconds)
 
 
-def evaluate_split_supervised(
-    model: str,
-    inputs: GraphInputs,
-    labels: np.ndarray,
-    codes: np.ndarray,
-    metrics: tuple[str, ...],
-    settings: EvaluationSettings,
-    supervised: SupervisedSettings,
-    *,
-    name: str = "split",
-    storage: BaseStorage | None = None,
-) -> SplitResult:
-    """Choose settings by validation, train once more with the best, and score the test part.
+class GraphHead(NetworkHead):
+    """A network that learns from features and edges end to end; embeddings are compared with it.
 
-    The rule is that of :func:`~figure_kedro.evaluation.selection.evaluate_split`, with as many trials.
-
-    Args:
-        model: A name in :data:`~figure_kedro.methods.supervised.MODELS`.
-        inputs: Of the graph, all ``n`` nodes; made once for all splits.
-        labels: Of all nodes ``(n,)``. Those of the test part are hidden from the search and read once at the end.
-        codes: Which part each node belongs to ``(n,)``.
-        metrics: The first one is the one that decides.
-        settings: Number of trials and seed.
-        supervised: Limits of a training, and what varies.
-        name: Of the study.
-        storage: Where trials are kept, for a search that is taken up again.
-
-    Returns:
-        The chosen settings, GPRGNN's coefficients (the other models have none), predicted class of every node
-        ``(n,)``, scores of validation and test, and the epochs of the last training with the mean time of one.
+    Attributes:
+        model: Is built from the numbers of features and classes, a generator, and a choice.
     """
-    _model(model)
-    visible = np.where(codes == TEST, -1, labels)
-    if len(np.unique(visible[codes == TRAIN])) < 2:  # before the search: no trial could succeed
-        raise UserError("the training labels hold fewer than two classes; choose other splits or labels")
 
-    def fit(choice: dict[str, Any], report: Report | None = None) -> Trained:
-        return train_supervised(model, inputs, visible, codes, choice, metrics[0], supervised, settings.seed, report)
+    reads = "graph"
+    model: ClassVar[type[Network]]
 
-    space = supervised.space(model)
-    study = run_study(
-        lambda number, choice, report: fit(choice, report).score,
-        space,
-        trials=settings.trials,
-        name=name,
-        first=[{setting: values[0] for setting, values in space.items()}],
-        direction="maximize",
-        seed=settings.seed,
-        storage=storage,
-    )
-    trained = fit(study.best_params)
-    with torch.no_grad():
-        probabilities = torch.softmax(trained.module(inputs), dim=1).cpu().numpy()
-    scores = {
-        f"{part}_{metric}": score(metric, labels[codes == code], probabilities[codes == code], trained.classes)
-        for part, code in (("val", VAL), ("test", TEST))
-        for metric in metrics
-    }
-    predictions = trained.classes[probabilities.argmax(axis=1)]
-    coefficients = trained.module.coefficients() if hasattr(trained.module, "coefficients") else {}
-    return SplitResult(
-        settings=study.best_params,
-        alpha=np.array(list(coefficients.values())),
-        alpha_names=tuple(coefficients),
-        predictions=predictions,
-        scores=scores,
-        cost={"epochs": trained.epochs, "epoch_seconds": trained.seconds / trained.epochs},
-    )
+    def inputs(self, embeddings: Embeddings, projection: Projection, nodes: np.ndarray) -> GraphInputs:
+        return GraphInputs(embeddings.graph(), pick_device(self.settings.device), nodes)
+
+    def network(
+        self, inputs: GraphInputs, num_classes: int, generator: torch.Generator, choice: dict[str, Any]
+    ) -> Network:
+        return self.model(inputs.num_features, num_classes, generator, **choice)
 
 
-def _model(name: str) -> type[nn.Module]:
-    if name not in MODELS:
-        raise UserError(f"there is no supervised model {name!r}; {nearest(name, MODELS)}")
-    return MODELS[name]
-
-
-def _groups(module: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Parameters with weight decay, and those that a model exempts."""
-    decayed = [p for name, p in module.named_parameters() if name not in module.undecayed]
-    exempt = [p for name, p in module.named_parameters() if name in module.undecayed]
+def _groups(network: Network, weight_decay: float) -> list[dict[str, Any]]:
+    """Parameters with weight decay, and those that a network exempts."""
+    decayed = [p for name, p in network.named_parameters() if name not in network.undecayed]
+    exempt = [p for name, p in network.named_parameters() if name in network.undecayed]
     groups = [{"params": decayed, "weight_decay": weight_decay}, {"params": exempt, "weight_decay": 0.0}]
     return [group for group in groups if group["params"]]

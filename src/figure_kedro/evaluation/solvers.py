@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from figure_kedro.errors import UserError
-from figure_kedro.evaluation.objective import Objective
+from figure_kedro.evaluation.combined_loss import CombinedLoss
 
 TOLERANCE = 1e-7
 """L-BFGS stops when the objective falls by less than this in an iteration: what float32 products can resolve."""
@@ -26,8 +26,8 @@ class Solution:
     iterations: int
 
 
-Validation = tuple[list[torch.Tensor], torch.Tensor]
-"""Views ``(m, D)`` and targets ``(m,)``."""
+Validation = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], float]
+"""Scores coefficients, weights and bias on validation; higher is better."""
 
 Watch = Callable[[Solution], None]
 """Sees how far a solver has come; what it raises ends the fit."""
@@ -51,7 +51,7 @@ def initial_weights(shape: tuple[int, int], like: torch.Tensor, seed: int) -> to
 
 
 def solve_lbfgs(
-    objective: Objective,
+    objective: CombinedLoss,
     alpha_init: float,
     activation: str,
     alpha_scale: float,
@@ -96,9 +96,9 @@ def solve_lbfgs(
     inverse = _inverse_factor(objective, activate(start, activation).to(like))
 
     def unpack(x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        x = torch.from_numpy(x)
-        alpha = start + alpha_scale * unit * x[:k]
-        return alpha, (x[k + c :].to(like).view(c, d) @ inverse), x[k : k + c].to(like)
+        values = torch.from_numpy(x)
+        alpha = start + alpha_scale * unit * values[:k]
+        return alpha, (values[k + c :].to(like).view(c, d) @ inverse), values[k : k + c].to(like)
 
     def coefficients(alpha: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         if activation == "exp":  # the largest one is taken out first, since only ratios survive the normalisation
@@ -141,7 +141,7 @@ def solve_lbfgs(
 
 
 def solve_adam(
-    objective: Objective,
+    objective: CombinedLoss,
     alpha_init: float,
     activation: str,
     learning_rates: tuple[float, float],
@@ -151,9 +151,9 @@ def solve_adam(
     patience: int | None,
     watch: Watch | None = None,
 ) -> Solution:
-    """Minimise with Adam as the paper does, one full-batch step an epoch, and keep the best epoch.
+    """Minimise with Adam as the paper does, one full-batch step per epoch, and keep the best epoch.
 
-    The best epoch has the highest validation accuracy, the first of equals; without validation the lowest
+    The best epoch has the highest validation score, the first of equals; without validation the lowest
     objective. Training ends after ``patience`` epochs without a better one, or when the objective is not finite.
 
     Args:
@@ -163,7 +163,7 @@ def solve_adam(
         learning_rates: Of the weights and the bias, and of the coefficients.
         max_epochs: Upper limit.
         seed: Of the initial weights.
-        validation: Views ``(m, D)`` and targets ``(m,)``, or ``None``.
+        validation: Scores an epoch, or ``None``.
         patience: Epochs, or ``None`` to run all.
         watch: Sees the best solution so far after 100, 200, 400, ... epochs.
     """
@@ -174,24 +174,25 @@ def solve_adam(
     optimiser = torch.optim.Adam(
         [{"params": [weights, bias], "lr": learning_rates[0]}, {"params": [alpha], "lr": learning_rates[1]}]
     )
-    best, best_score, best_epoch, epoch = None, -np.inf, 0, 0
+    best: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
+    best_score, best_epoch, epoch = -np.inf, 0, 0
     for epoch in range(1, max_epochs + 1):
         a = activate(alpha, activation)
         loss, grad_a, weights.grad, bias.grad = objective(a, weights, bias)
         if not np.isfinite(loss):
             break
-        score = -loss if validation is None else _accuracy(a, weights, bias, *validation)
+        score = -loss if validation is None else validation(a, weights, bias)
         if score > best_score:
             best, best_score, best_epoch = (a.clone(), weights.clone(), bias.clone()), score, epoch
         elif patience is not None and epoch - best_epoch >= patience:
             break
-        if watch is not None and is_watched(epoch, 100):
-            watch(Solution(*best, iterations=epoch))
+        if watch is not None and best is not None and is_watched(epoch, 100):
+            watch(Solution(*best, epoch))
         alpha.grad = grad_a * a if activation == "exp" else grad_a
         optimiser.step()
     if best is None:
         raise UserError("the classifier's loss is not finite at its start; scale the embeddings")
-    return Solution(*best, iterations=epoch)
+    return Solution(*best, epoch)
 
 
 def combined_logits(
@@ -204,13 +205,7 @@ def combined_logits(
     return logits
 
 
-def _accuracy(
-    a: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, views: list[torch.Tensor], targets: torch.Tensor
-) -> float:
-    return (combined_logits(views, a, weights, bias).argmax(dim=1) == targets).double().mean().item()
-
-
-def _inverse_factor(objective: Objective, a: torch.Tensor) -> torch.Tensor:
+def _inverse_factor(objective: CombinedLoss, a: torch.Tensor) -> torch.Tensor:
     """Inverse of the Cholesky factor of the estimated Hessian, with as much added as makes it one.
 
     Deviations that are tiny against the mean are rounding, so the mean sets a floor; views that are all zero without

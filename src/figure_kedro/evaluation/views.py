@@ -1,53 +1,42 @@
 """The embeddings under all filters, projected when they are asked for."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 
-from figure_kedro.projections import ProjectionSettings, ViewScaler, build_projection
+from figure_kedro.projections import Projection
 
 
 class Views:
-    """Embeddings of the nodes that are judged, under every filter, through a random feature map of any ``gamma``.
+    """Embeddings of the nodes that are judged, under every filter, through a random feature map.
 
     Only the last projection is kept, so that at most one projected copy exists at a time.
 
     Args:
         embeddings: ``K`` arrays ``(n, d)``.
-        projection: The map; its ``gamma`` may be replaced in :meth:`projected`.
-        scaler: What comes before the map, fitted; by default it is fitted on these embeddings.
+        projection: Fitted on the embeddings of all nodes.
         names: Of the filters; numbers by default.
     """
 
     def __init__(
-        self,
-        embeddings: Sequence[np.ndarray],
-        projection: ProjectionSettings,
-        scaler: ViewScaler | None = None,
-        names: Sequence[str] | None = None,
+        self, embeddings: Sequence[np.ndarray], projection: Projection, names: Sequence[str] | None = None
     ) -> None:
         self.names = tuple(names or map(str, range(len(embeddings))))
-        self._embeddings = embeddings
-        self._scaler = scaler or ViewScaler(projection.scale, projection.norm).fit(embeddings)
-        self._projection = projection
-        self._last: tuple[float, list[torch.Tensor]] | None = None
+        self.choices = {name: list(values) for name, values in projection.choices.items()}
+        self._embeddings, self._projection = embeddings, projection
+        self._last: tuple[dict[str, Any], list[torch.Tensor]] | None = None
 
     def __len__(self) -> int:
         return len(self._embeddings)
 
-    @property
-    def has_gamma(self) -> bool:
-        """Whether the map depends on ``gamma``."""
-        return self._projection.map == "fourier"
-
-    def projected(self, gamma: float | None = None) -> list[torch.Tensor]:
-        """All views ``(n, D)``, float32."""
-        gamma = self._projection.gamma if gamma is None else gamma
-        if self._last is None or self._last[0] != gamma:
+    def projected(self, choice: dict[str, Any] | None = None) -> list[torch.Tensor]:
+        """All views ``(n, D)``, float32, by the map that a choice names; other settings in it are left aside."""
+        wanted = {name: value for name, value in (choice or {}).items() if name in self.choices}
+        if self._last is None or self._last[0] != wanted:
             self._last = None  # free the old one first
-            settings = self._projection.model_copy(update={"gamma": gamma})
-            feature_map = build_projection(settings).fit(self._embeddings[0])
-            scaled = (self._scaler.transform(view) for view in self._embeddings)
-            self._last = gamma, [torch.as_tensor(feature_map.transform(view)) for view in scaled]
+            feature_map = self._projection.feature_map(**wanted)
+            scaled = (self._projection.scaler.transform(view) for view in self._embeddings)
+            self._last = wanted, [torch.as_tensor(feature_map.transform(view)) for view in scaled]
         return self._last[1]

@@ -1,7 +1,5 @@
 """Given features with all rows at one scale."""
 
-import dataclasses
-
 from sklearn.preprocessing import normalize
 
 from figure_kedro.graph import Graph
@@ -15,4 +13,4 @@ def with_normalised_rows(graph: Graph) -> Graph:
     """
     if graph.features is None:
         return graph
-    return dataclasses.replace(graph, features=normalize(graph.features, norm="l1"))
+    return graph.with_features(normalize(graph.features, norm="l1"))

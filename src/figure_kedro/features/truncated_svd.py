@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from figure_kedro.filters.operator import to_torch
+from figure_kedro.filters import to_torch
 
 OVERSAMPLING = 16  # columns carried beside those wanted, so that the last ones converge too
 ROUNDS = 3

@@ -2,30 +2,50 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import numpy as np
 import torch
 from numpy.polynomial import chebyshev
+from pydantic import Field
+
+from figure_kedro.parts import Kind, Part, Settings
 
 Propagate = Callable[[torch.Tensor], torch.Tensor]
+"""Multiplies a block of columns ``(n, d)`` by the normalised adjacency."""
 
 
-class FilterBank(ABC):
+class BankSettings(Settings):
+    """The filter bank, and the operator that its filters are polynomials of.
+
+    The settings of every bank; one with settings of its own adds them.
+    """
+
+    bank: str = Field(description="name of the filter bank")
+    size: int = Field(4, ge=1, le=64, description="number of filters K, the identity included")
+    self_loops: bool = Field(True, description="whether the operator is D^-1/2 (A + I) D^-1/2 or without I")
+
+
+class FilterBank(Part, ABC):
     r"""A bank of :math:`K` filters :math:`F_i = h_i(L)`, polynomials of :math:`L = I - A_n`.
 
     A bank never forms :math:`F_i` as a matrix. It applies all filters to a block of columns by a recurrence in
     which the normalised adjacency appears only as a function that multiplies a block by :math:`A_n`; so the same
     bank serves a whole graph, a column block of a larger one, and the inside of a differentiated training step.
 
-    A new bank is one new file in ``figure_kedro/filters/banks`` with a class named ``Bank``; the file's name is the
-    bank's name in the settings.
+    A new bank is one new file in ``figure_kedro/filters/banks`` with its settings and a class that registers itself.
 
     Args:
-        size: The number of filters :math:`K`, at least 1; the largest degree is :math:`K - 1`.
+        settings: Its ``size`` is the number of filters :math:`K`; the largest degree is :math:`K - 1`.
+
+    Attributes:
+        title: What the bank is called in pictures.
     """
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    title: ClassVar[str]
+
+    def __init__(self, settings: BankSettings) -> None:
+        self.settings, self.size = settings, settings.size
 
     @property
     @abstractmethod
@@ -46,6 +66,11 @@ class FilterBank(ABC):
         r"""Evaluate :math:`h_i(\lambda)` at eigenvalues of :math:`L` in [0, 2]; returns ``(K, len(eigenvalues))``."""
 
     @property
+    def degree(self) -> int:
+        """The largest degree of a filter, and the number of products with the normalised adjacency for all of them."""
+        return self.size - 1
+
+    @property
     def working_blocks(self) -> int:
         """Blocks that a differentiated application holds at a time beside one for each filter; for estimates."""
         return 3
@@ -53,8 +78,16 @@ class FilterBank(ABC):
     @property
     def identities(self) -> tuple[bool, ...]:
         """Which filters return their input unchanged on every graph; training leaves these out."""
-        spectrum = np.linspace(0.0, 2.0, self.size + 1)  # K + 1 points fix a polynomial of degree K - 1
+        spectrum = np.linspace(0.0, 2.0, self.degree + 2)  # one point more than fixes a polynomial of this degree
         return tuple(bool(np.allclose(row, 1.0)) for row in self.response(spectrum))
+
+
+BANKS: Kind[FilterBank] = Kind("filter bank", tag="bank", package="figure_kedro.filters.banks", default="monomial")
+
+
+def build_bank(name: str, size: int = 4) -> FilterBank:
+    """Build the bank of that name with ``size`` filters."""
+    return BANKS.build(BANKS.parse({"bank": name, "size": size}))
 
 
 def chebyshev_coefficients(bank: FilterBank) -> np.ndarray:
@@ -63,7 +96,7 @@ def chebyshev_coefficients(bank: FilterBank) -> np.ndarray:
     A filter whose response stays within [-1, 1] has coefficients below 2 in magnitude, whatever its degree.
 
     Returns:
-        :math:`C`, ``(K, K)``.
+        :math:`C`, ``(K, degree + 1)``.
     """
-    nodes = chebyshev.chebpts1(bank.size)
-    return np.linalg.solve(chebyshev.chebvander(nodes, bank.size - 1), bank.response(nodes + 1.0).T).T
+    nodes = chebyshev.chebpts1(bank.degree + 1)
+    return np.linalg.solve(chebyshev.chebvander(nodes, bank.degree), bank.response(nodes + 1.0).T).T

@@ -1,14 +1,47 @@
 r"""The normalised adjacency, the operator that every filter is a polynomial of."""
 
 import warnings
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 
+from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank
 from figure_kedro.filters.workspace import Workspace
+from figure_kedro.graph import Graph
 
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+
+
+@dataclass(frozen=True)
+class Operator:
+    """The normalised adjacency of a graph, with the filters that are polynomials of it.
+
+    Args:
+        matrix: float32 CSR ``(n, n)``.
+        filters: The bank and whether there are self-loops.
+        symmetric: Whether the matrix equals its transpose.
+    """
+
+    matrix: sp.csr_array
+    filters: BankSettings
+    symmetric: bool
+
+    @classmethod
+    def of(cls, graph: Graph, filters: BankSettings) -> "Operator":
+        """Normalise the adjacency of a graph."""
+        matrix = normalised_adjacency(graph.adjacency, self_loops=filters.self_loops)
+        return cls(matrix, filters, symmetric=not graph.directed)
+
+    @property
+    def bank(self) -> FilterBank:
+        return BANKS.build(self.filters)
+
+    def on(self, device: torch.device | str = "cpu", *, differentiable: bool = True) -> "SparseOperator":
+        """The matrix as what multiplies blocks on a device."""
+        return SparseOperator(self.matrix, symmetric=self.symmetric, differentiable=differentiable, device=device)
 
 
 def normalised_adjacency(adjacency: sp.csr_array, *, self_loops: bool = True) -> sp.csr_array:
@@ -58,11 +91,13 @@ def to_torch(matrix: sp.csr_array, device: torch.device | str = "cpu") -> torch.
 class SparseOperator:
     """A constant sparse matrix that multiplies dense blocks, also inside a differentiated step.
 
-    The backward pass multiplies by the transpose, which is kept beside the matrix; a symmetric matrix is its own.
+    The backward pass multiplies by the transpose, which is kept beside the matrix; a symmetric matrix is its own, and
+    one whose products are never differentiated needs none.
 
     Args:
         matrix: CSR ``(m, n)``.
         symmetric: Whether it equals its transpose, which saves the second copy.
+        differentiable: Whether there may be a backward pass.
         device: Where it multiplies.
         workspace: Where results are written; fresh arrays by default.
     """
@@ -72,14 +107,19 @@ class SparseOperator:
         matrix: sp.csr_array,
         *,
         symmetric: bool = False,
+        differentiable: bool = True,
         device: torch.device | str = "cpu",
         workspace: Workspace | None = None,
     ) -> None:
         self.workspace = workspace
-        self.shape = matrix.shape
-        self.nnz = matrix.nnz
+        self.shape: tuple[int, int] = matrix.shape
+        self.nnz = int(matrix.nnz)
         self.matrix = to_torch(matrix, device)
-        self.transposed = self.matrix if symmetric else to_torch(sp.csr_array(matrix.T), device)
+        self.transposed: torch.Tensor | None = None
+        if symmetric:
+            self.transposed = self.matrix
+        elif differentiable:
+            self.transposed = to_torch(sp.csr_array(matrix.T), device)
 
     def __call__(self, block: torch.Tensor) -> torch.Tensor:
         """Multiply ``(n, d)`` to ``(m, d)``."""
@@ -97,10 +137,12 @@ class SparseOperator:
 
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, operator: SparseOperator, block: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, operator: SparseOperator, block: torch.Tensor) -> torch.Tensor:
+        if ctx.needs_input_grad[1] and operator.transposed is None:
+            raise RuntimeError("this operator was made without its transpose; make it with differentiable=True")
         ctx.operator = operator
         return operator.multiply(operator.matrix, block)
 
     @staticmethod
-    def backward(ctx, gradient: torch.Tensor) -> tuple[None, torch.Tensor]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor]:
         return None, ctx.operator.multiply(ctx.operator.transposed, gradient.contiguous())

@@ -3,5 +3,6 @@
 from figure_kedro.graph.build import graph_from_edges
 from figure_kedro.graph.graph import Graph
 from figure_kedro.graph.splits import random_splits, splits_from_masks
+from figure_kedro.graph.targets import Targets
 
-__all__ = ["Graph", "graph_from_edges", "random_splits", "splits_from_masks"]
+__all__ = ["Graph", "Targets", "graph_from_edges", "random_splits", "splits_from_masks"]

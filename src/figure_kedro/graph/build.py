@@ -1,12 +1,14 @@
 """From a list of edges to a clean graph."""
 
 import logging
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from figure_kedro.errors import UserError
 from figure_kedro.graph.graph import Features, Graph
+from figure_kedro.graph.targets import Targets
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +26,8 @@ def graph_from_edges(
     labels: np.ndarray | None = None,
     classes: tuple[str, ...] | None = None,
     splits: np.ndarray | None = None,
-    generated: dict | None = None,
+    metric: str = "accuracy",
+    generated: dict[str, Any] | None = None,
 ) -> Graph:
     """Build a graph from edge endpoints given as row numbers.
 
@@ -39,12 +42,13 @@ def graph_from_edges(
         ids: The user's node ids ``(n,)``.
         weights: Positive weights ``(m,)``.
         directed: Whether to keep the direction of the edges.
-        features, labels, classes, splits, generated: As in :class:`Graph`. Classes are named by their number if
-            ``classes`` is not given.
+        features, generated: As in :class:`Graph`.
+        labels, classes, splits, metric: As in :class:`Targets`. Classes are named by their number if ``classes`` is
+            not given.
     """
     if ids is None and num_nodes is None:
         raise UserError(f"{name}: give the node ids or their number")
-    ids = np.arange(num_nodes) if ids is None else np.asarray(ids)
+    ids = np.arange(num_nodes or 0) if ids is None else np.asarray(ids)
     adjacency = _adjacency(np.asarray(source), np.asarray(target), weights, ids, directed, name)
     if features is not None:
         features = sp.csr_array(features, dtype=np.float32) if sp.issparse(features) else features.astype(np.float32)
@@ -52,7 +56,8 @@ def graph_from_edges(
         labels = np.asarray(labels, dtype=np.int64)
         if classes is None:
             classes = tuple(str(c) for c in range(int(labels.max(initial=-1)) + 1))
-    return Graph(name, ids, adjacency, directed, features, labels, classes or (), splits, generated or {})
+    targets = Targets(labels, classes or (), splits, metric)
+    return Graph(name, ids, adjacency, directed, features, targets, generated or {})
 
 
 def _adjacency(

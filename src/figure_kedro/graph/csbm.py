@@ -73,7 +73,6 @@ def generate_csbm(
         "homophily": homophily,
         "features": features,
         "signal": signal,
-        "splits": splits,
         "seed": seed,
     }
     return graph_from_edges(

@@ -1,16 +1,20 @@
 """The graph that every other part of the project works on."""
 
-import hashlib
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
 from figure_kedro.errors import UserError
+from figure_kedro.graph.digest import digest_arrays
 from figure_kedro.graph.splits import check_splits
+from figure_kedro.graph.targets import Targets
 
-Features = np.ndarray | sp.csr_array
+Features: TypeAlias = np.ndarray | sp.csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +32,9 @@ class Graph:
             unless ``directed``. Row ``u``, column ``v`` is the edge from ``u`` to ``v``.
         directed: Whether ``adjacency`` keeps the direction of its edges.
         features: Node features ``(n, d)``, float32, dense or CSR; ``None`` if there are none.
-        labels: Class of each node ``(n,)`` as an index into ``classes``, -1 where it is unknown; ``None`` if no node
-            has a label.
-        classes: The names of the classes.
-        splits: One row a split ``(s, n)``, int8, with the codes of :mod:`figure_kedro.graph.splits`; ``None`` if
-            there are none.
+        targets: Labels and splits.
         generated: The seed and settings of a generated graph, or an empty dictionary; kept with the results.
+        trusted: Whether the checks are left out, for a graph that has passed them before.
     """
 
     name: str
@@ -41,24 +42,13 @@ class Graph:
     adjacency: sp.csr_array
     directed: bool = False
     features: Features | None = None
-    labels: np.ndarray | None = None
-    classes: tuple[str, ...] = ()
-    splits: np.ndarray | None = None
-    generated: dict = field(default_factory=dict)
+    targets: Targets = field(default_factory=Targets)
+    generated: dict[str, Any] = field(default_factory=dict)
+    trusted: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
-        n = self.num_nodes
-        if n == 0:
-            raise UserError(f"{self.name}: the graph has no nodes")
-        if self.adjacency.shape != (n, n):
-            raise UserError(f"{self.name}: {n} node ids but an adjacency of shape {self.adjacency.shape}")
-        _check_ids(self)
-        _check_weights(self)
-        _check_edges(self)
-        _check_features(self)
-        _check_labels(self)
-        if self.splits is not None:
-            check_splits(self.splits, self.labels, self.ids, self.name)
+    def __post_init__(self, trusted: bool) -> None:
+        if not trusted:
+            check_graph(self)
 
     @property
     def num_nodes(self) -> int:
@@ -67,61 +57,72 @@ class Graph:
     @property
     def num_edges(self) -> int:
         """Distinct edges: undirected pairs, or directed edges if the graph is directed."""
-        return self.adjacency.nnz if self.directed else self.adjacency.nnz // 2
+        return int(self.adjacency.nnz if self.directed else self.adjacency.nnz // 2)
 
     @property
     def num_features(self) -> int:
         return 0 if self.features is None else self.features.shape[1]
 
     @property
-    def num_classes(self) -> int:
-        return len(self.classes)
-
-    @property
-    def num_splits(self) -> int:
-        return 0 if self.splits is None else len(self.splits)
-
-    @property
     def weighted(self) -> bool:
         return bool((self.adjacency.data != 1).any())
 
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """What predictions on this graph are scored by, the first one deciding."""
-        return ("accuracy", "roc_auc") if self.num_classes == 2 else ("accuracy",)
+    @cached_property
+    def structure_checksum(self) -> str:
+        """SHA-256 of ids and edges."""
+        return digest_arrays([self.ids, *_csr_parts(self.adjacency)], self.directed)
 
+    @cached_property
     def checksum(self) -> str:
-        """SHA-256 of everything that can change a result; equal graphs have equal checksums."""
-        digest = hashlib.sha256()
-        for part in _parts(self):
-            array = np.ascontiguousarray(part)
-            digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(memoryview(array).cast("B") if array.size else b"")
-        digest.update(repr((self.directed, self.classes)).encode())
-        return digest.hexdigest()
+        """SHA-256 of ids, edges and features: all that embeddings depend on. Targets have a checksum of their own."""
+        features = self.features
+        return digest_arrays(_csr_parts(features) if sp.issparse(features) else [features], self.structure_checksum)
+
+    def with_features(self, features: Features) -> "Graph":
+        """The same graph with other features; only these are checked."""
+        changed = dataclasses.replace(self, features=features, trusted=True)
+        _check_features(changed)
+        return changed
+
+    def without_targets(self) -> "Graph":
+        """The same graph without labels and splits."""
+        return dataclasses.replace(self, targets=Targets(), trusted=True)
 
 
-def _parts(graph: Graph):
-    yield graph.ids.astype(np.str_) if graph.ids.dtype == object else graph.ids
-    yield from (graph.adjacency.indptr.astype(np.int64), graph.adjacency.indices.astype(np.int64), graph.adjacency.data)
-    if sp.issparse(graph.features):
-        yield from (graph.features.indptr.astype(np.int64), graph.features.indices.astype(np.int64))
-        yield graph.features.data
-    elif graph.features is not None:
-        yield graph.features
-    yield from (part for part in (graph.labels, graph.splits) if part is not None)
+def check_graph(graph: Graph) -> None:
+    """Check everything that a valid graph must hold.
+
+    Raises:
+        UserError: With the first node, edge or array that is wrong.
+    """
+    n = graph.num_nodes
+    if n == 0:
+        raise UserError(f"{graph.name}: the graph has no nodes")
+    if graph.adjacency.shape != (n, n):
+        raise UserError(f"{graph.name}: {n} node ids but an adjacency of shape {graph.adjacency.shape}")
+    _check_ids(graph)
+    _check_weights(graph)
+    _check_edges(graph)
+    _check_features(graph)
+    _check_labels(graph)
+    if graph.targets.splits is not None:
+        check_splits(graph.targets.splits, graph.targets.labels, graph.ids, graph.name)
+
+
+def _csr_parts(matrix: sp.csr_array) -> list[np.ndarray]:
+    return [matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data]
 
 
 def _check_ids(graph: Graph) -> None:
     repeated = pd.Index(graph.ids).duplicated()
     if repeated.any():
-        raise UserError(f"{graph.name}: node id {_id(graph, np.argmax(repeated))} occurs twice; ids must differ")
+        raise UserError(f"{graph.name}: node id {_id(graph, int(np.argmax(repeated)))} occurs twice; ids must differ")
 
 
 def _check_edges(graph: Graph) -> None:
     loops = graph.adjacency.diagonal() != 0
     if loops.any():
-        raise UserError(f"{graph.name}: node {_id(graph, np.argmax(loops))} has a self-loop; leave it out")
+        raise UserError(f"{graph.name}: node {_id(graph, int(np.argmax(loops)))} has a self-loop; leave it out")
     if graph.directed:
         return
     difference = sp.coo_array(graph.adjacency != graph.adjacency.T)
@@ -141,7 +142,7 @@ def _check_weights(graph: Graph) -> None:
     bad = ~(np.isfinite(weights) & (weights > 0))
     if bad.any():
         edge = int(np.argmax(bad))
-        u = np.searchsorted(graph.adjacency.indptr, edge, side="right") - 1
+        u = int(np.searchsorted(graph.adjacency.indptr, edge, side="right")) - 1
         v = graph.adjacency.indices[edge]
         raise UserError(
             f"{graph.name}: the edge from {_id(graph, u)} to {_id(graph, v)} has weight {weights[edge]}; "
@@ -150,7 +151,7 @@ def _check_weights(graph: Graph) -> None:
 
 
 def _check_features(graph: Graph) -> None:
-    features = graph.features
+    features: Any = graph.features
     if features is None:
         return
     if features.shape[0] != graph.num_nodes:
@@ -170,15 +171,15 @@ def _check_features(graph: Graph) -> None:
 
 
 def _check_labels(graph: Graph) -> None:
-    labels = graph.labels
+    labels, count = graph.targets.labels, graph.targets.num_classes
     if labels is None:
         return
     if labels.shape != (graph.num_nodes,):
         raise UserError(f"{graph.name}: {len(labels)} labels for {graph.num_nodes} nodes")
-    bad = (labels < -1) | (labels >= graph.num_classes)
+    bad = (labels < -1) | (labels >= count)
     if bad.any():
         node = int(np.argmax(bad))
         raise UserError(
-            f"{graph.name}: node {_id(graph, node)} has label {labels[node]}, outside 0 to {graph.num_classes - 1} "
+            f"{graph.name}: node {_id(graph, node)} has label {labels[node]}, outside 0 to {count - 1} "
             "(or -1 for unknown)"
         )

@@ -56,7 +56,7 @@ def generate_minesweeper(
     source, target = _grid_edges(rows, columns)
     counts = np.bincount(source, labels[target], minlength=n) + np.bincount(target, labels[source], minlength=n)
     column = np.where(is_hidden, 0, 1 + np.minimum(counts.astype(np.int64), LARGEST_COUNT))
-    settings = {"rows": rows, "columns": columns, "mines": mines, "hidden": hidden, "splits": splits, "seed": seed}
+    settings = {"rows": rows, "columns": columns, "mines": mines, "hidden": hidden, "seed": seed}
     return graph_from_edges(
         source,
         target,

@@ -6,9 +6,10 @@ import scipy.sparse as sp
 
 from figure_kedro.graph.graph import Graph
 from figure_kedro.graph.splits import PARTS
+from figure_kedro.graph.targets import Targets
 
 
-def edge_homophily(graph: Graph) -> float | None:
+def edge_homophily(graph: Graph, labels: np.ndarray | None) -> float | None:
     r"""Share of the edges that join nodes of equal labels:
 
     .. math:: h = \frac{|\{\{u, v\} \in E : y_u = y_v\}|}{|E|}
@@ -17,36 +18,36 @@ def edge_homophily(graph: Graph) -> float | None:
     :math:`y`; the direction and weight of an edge do not count. ``None`` if there is no such edge, which includes a
     graph without labels.
     """
-    if graph.labels is None:
+    if labels is None:
         return None
     edges = graph.adjacency.tocoo()
     source, target = (ends.astype(np.int64) for ends in (edges.row, edges.col))
     if graph.directed:
         pairs = np.unique(np.minimum(source, target) * graph.num_nodes + np.maximum(source, target))
         source, target = np.divmod(pairs, graph.num_nodes)
-    first, second = graph.labels[source], graph.labels[target]
+    first, second = labels[source], labels[target]
     known = (first >= 0) & (second >= 0) & (source != target)
     return float((first == second)[known].mean()) if known.any() else None
 
 
-def statistics_table(graph: Graph) -> pd.DataFrame:
+def statistics_table(graph: Graph, targets: Targets) -> pd.DataFrame:
     """One row with the columns of the paper's table of data sets and what else a reader should know.
 
     ``edges`` counts undirected pairs, or directed edges if the graph is directed. ``train``, ``val`` and ``test`` are
     the sizes of the first split (0 if there are no splits). ``homophily`` is :func:`edge_homophily`, empty where it is
     not defined. ``isolated_nodes`` have no edge in either direction.
     """
-    first_split = np.zeros(0, dtype=np.int8) if graph.splits is None else graph.splits[0]
-    homophily = edge_homophily(graph)
+    first_split = np.zeros(0, dtype=np.int8) if targets.splits is None else targets.splits[0]
+    homophily = edge_homophily(graph, targets.labels)
     row = {
         "dataset": graph.name,
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
         "features": graph.num_features,
-        "classes": graph.num_classes,
+        "classes": targets.num_classes,
         **{part: int((first_split == code).sum()) for part, code in PARTS.items()},
         "homophily": np.nan if homophily is None else homophily,
-        "splits": graph.num_splits,
+        "splits": targets.num_splits,
         "isolated_nodes": _isolated_nodes(graph.adjacency),
         "directed": graph.directed,
     }

@@ -1,5 +1,7 @@
 r"""The mutual-information loss of one filter, with its gradient computed in the same sweep."""
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 
@@ -44,7 +46,14 @@ def contrast(
 
 class _Contrast(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, block, slope, discriminator, weight, workspace):
+    def forward(
+        ctx: Any,
+        block: torch.Tensor,
+        slope: torch.Tensor,
+        discriminator: torch.Tensor,
+        weight: float,
+        workspace: Workspace | None,
+    ) -> torch.Tensor:
         n, d = block.shape[0], block.shape[1] // 2
         u = block.reshape(2 * n, d)  # rows: true, corrupted, true, corrupted, ...
         a = float(slope)
@@ -60,7 +69,7 @@ class _Contrast(torch.autograd.Function):
         return loss
 
     @staticmethod
-    def backward(ctx, gradient):
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         d_block, d_slope, d_discriminator = ctx.saved_tensors
         if float(gradient) != 1.0:  # a training step calls backward on the plain sum
             d_block, d_slope, d_discriminator = (gradient * d for d in (d_block, d_slope, d_discriminator))
@@ -103,7 +112,15 @@ def cross_contrast(
 
 class _CrossContrast(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, first, second, first_slope, second_slope, discriminator, workspace):
+    def forward(
+        ctx: Any,
+        first: torch.Tensor,
+        second: torch.Tensor,
+        first_slope: torch.Tensor,
+        second_slope: torch.Tensor,
+        discriminator: torch.Tensor,
+        workspace: Workspace | None,
+    ) -> torch.Tensor:
         n, d = len(first), len(discriminator)
         views = [block.reshape(2 * n, d) for block in (first, second)]  # rows: true, corrupted, true, corrupted, ...
         slopes = [float(first_slope), float(second_slope)]
@@ -113,7 +130,7 @@ class _CrossContrast(torch.autograd.Function):
             hidden.append(h)
             summaries.append(torch.sigmoid(_activate(u, slope, h) / n))
 
-        loss, d_discriminator = 0.0, torch.zeros_like(discriminator)
+        loss, d_discriminator = first.new_zeros(()), torch.zeros_like(discriminator)
         directions, d_scores, d_directions = [], [], []
         for h, c in zip(hidden, reversed(summaries), strict=True):
             wc = discriminator @ c
@@ -134,7 +151,7 @@ class _CrossContrast(torch.autograd.Function):
         return loss
 
     @staticmethod
-    def backward(ctx, gradient):
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         saved = ctx.saved_tensors
         if float(gradient) != 1.0:
             saved = [gradient * tensor for tensor in saved]

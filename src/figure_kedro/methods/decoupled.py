@@ -1,23 +1,31 @@
 """FiGURe's training step on stored propagated rows, for graphs larger than memory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
 import torch
+from pydantic import Field
 
 from figure_kedro.errors import UserError
 from figure_kedro.filters import FilterBank, SparseOperator
 from figure_kedro.graph.graph import Features
 from figure_kedro.methods.encoder import FigureModel
 from figure_kedro.methods.full import average_contrast
-from figure_kedro.methods.settings import DecoupledSettings
+from figure_kedro.methods.method import Allocate
+from figure_kedro.parts import Decides, Settings
 
 RUN = 512
 """Neighbouring rows that are read together, so that a batch from disk is not read row by row."""
 
-Allocate = Callable[[str, tuple[int, ...]], np.ndarray]
-"""Makes a float32 array of a name and shape, in memory or on disk."""
+
+class DecoupledSettings(Settings):
+    """Training on stored propagated rows, for graphs larger than memory."""
+
+    batch_rows: int = Field(65_536, ge=2, description="rows per step")
+    corruptions: int = Field(4, ge=0, description="stored corruptions, used in turn; 0 draws a fresh one every epoch")
+    columns: Annotated[int, Decides.NOTHING] = Field(32, ge=1, description="feature columns propagated at a time")
 
 
 class DecoupledObjective:
@@ -33,7 +41,7 @@ class DecoupledObjective:
         features: Of all nodes.
         matrix: The normalised adjacency.
         bank: The filters.
-        settings: Rows a step, number of stored corruptions.
+        settings: Rows per step, number of stored corruptions.
         seed: Draws the stored corruptions.
         allocate: Makes an array ``(n, f + 1)`` for a name; in memory by default.
     """
@@ -52,7 +60,7 @@ class DecoupledObjective:
             raise UserError("the decoupled strategy needs one shared encoder of one layer; choose full or sampled")
         self.module, self._bank, self._settings, self._features = module, bank, settings, features
         self._allocate = allocate or (lambda name, shape: np.empty(shape, dtype=np.float32))
-        self._operator = SparseOperator(matrix, symmetric=True)  # never differentiated: the transpose is not needed
+        self._operator: SparseOperator | None = SparseOperator(matrix, differentiable=False)
         self._true = self._propagate(features, None, "true")
         generator = torch.Generator().manual_seed(seed)
         orders = [torch.randperm(matrix.shape[0], generator=generator).numpy() for _ in range(settings.corruptions)]
@@ -68,8 +76,7 @@ class DecoupledObjective:
             order = torch.randperm(self._features.shape[0], generator=generator).numpy()
             corrupted = self._propagate(self._features, order, "fresh")
         for runs in self._batches(generator):
-            weights = torch.cat([encoder.theta, encoder.bias[None]])
-            yield average_contrast(self.module, self._blocks(runs, corrupted, weights))
+            yield average_contrast(self.module, self._blocks(runs, corrupted, encoder.linear_map()))
 
     def _blocks(
         self, runs: list[slice], corrupted: dict[int, np.ndarray], weights: torch.Tensor
@@ -92,6 +99,7 @@ class DecoupledObjective:
             yield [runs[i] for i in order[start : start + per_batch]]
 
     def _propagate(self, features: Features, order: np.ndarray | None, name: str) -> dict[int, np.ndarray]:
+        assert self._operator is not None, "without stored corruptions the graph is kept"
         n, f = features.shape
         stored = {index: self._allocate(f"{name}_{index}", (n, f + 1)) for index in self.module.trained}
         sparse = sp.csc_array(features) if sp.issparse(features) else None

@@ -1,6 +1,7 @@
 r"""Personalised PageRank as a polynomial of the normalised adjacency, never formed as a matrix."""
 
 import math
+from typing import Any
 
 import torch
 from numpy.polynomial import chebyshev
@@ -39,7 +40,8 @@ class Diffusion:
     def __init__(self, operator: SparseOperator, teleport: float, order: int, *, symmetric: bool) -> None:
         self.operator, self.teleport, self.symmetric = operator, teleport, symmetric
         self.bound = chebyshev_bound(teleport, order)
-        self.coefficients = chebyshev.chebinterpolate(lambda t: teleport / (1 - (1 - teleport) * t), order)
+        interpolate: Any = chebyshev.chebinterpolate
+        self.coefficients = interpolate(lambda t: teleport / (1 - (1 - teleport) * t), order)
         self.products = order if symmetric else max(1, math.ceil(math.log(self.bound) / math.log1p(-teleport)) - 1)
         """Sparse products for one block."""
 
@@ -76,10 +78,10 @@ def chebyshev_bound(teleport: float, order: int) -> float:
 
 class _Diffuse(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, diffusion: Diffusion, block: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, diffusion: Diffusion, block: torch.Tensor) -> torch.Tensor:
         ctx.diffusion = diffusion
         return diffusion.multiply(diffusion.operator.matrix, block)
 
     @staticmethod
-    def backward(ctx, gradient: torch.Tensor) -> tuple[None, torch.Tensor]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor]:
         return None, ctx.diffusion.multiply(ctx.diffusion.operator.transposed, gradient.contiguous())

@@ -2,16 +2,24 @@ r"""The encoder that all filters share, and the model around it."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Any
 
 import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import nn
 
-from figure_kedro.filters import FilterBank
+from figure_kedro.filters import FilterBank, Propagate
 from figure_kedro.methods.features import FeatureMatrix
-from figure_kedro.methods.settings import EncoderSettings
+from figure_kedro.parts import Settings
 
-Propagate = Callable[[torch.Tensor], torch.Tensor]
+
+class EncoderSettings(Settings):
+    """The encoder; the paper's main results use one layer, shared by all filters."""
+
+    gcn_layers: int = Field(1, ge=1, le=3, description="how often a filter is applied, each time with a layer")
+    mlp_layers: int = Field(1, ge=1, le=3, description="layers of the feature transformation before the filter")
+    shared: bool = Field(True, description="one encoder for all filters, or one for each")
 
 
 class Encoder(nn.Module):
@@ -43,6 +51,10 @@ class Encoder(nn.Module):
         """Whether everything before the last PReLU is linear, so that filters may be applied to features."""
         return not self.mlp and not self.further
 
+    def linear_map(self) -> torch.Tensor:
+        """The weights with the bias as last row ``(f + 1, d)``, for features with a column of ones."""
+        return torch.cat([self.theta, self.bias[None]])
+
     def transform(self, features: FeatureMatrix | torch.Tensor) -> torch.Tensor:
         """The part before the filter: ``(n, f)`` to ``(n, d)``."""
         hidden = features @ self.theta + self.bias
@@ -73,11 +85,11 @@ class FigureModel(nn.Module):
         self, num_features: int, dim: int, bank: FilterBank, settings: EncoderSettings, generator: torch.Generator
     ) -> None:
         super().__init__()
-        self.working_blocks, self.products = bank.working_blocks, bank.size - 1
+        self.working_blocks, self.products = bank.working_blocks, bank.degree
         self.trained = tuple(i for i, identity in enumerate(bank.identities) if not identity)
         copies = 1 if settings.shared else len(self.trained)
-        self.encoders = nn.ModuleList(Encoder(num_features, dim, settings, generator) for _ in range(copies))
-        self.discriminators = nn.ParameterList(draw_weights(dim, dim, generator) for _ in range(copies))
+        self.encoders: Any = nn.ModuleList(Encoder(num_features, dim, settings, generator) for _ in range(copies))
+        self.discriminators: Any = nn.ParameterList(draw_weights(dim, dim, generator) for _ in range(copies))
 
     @property
     def one_pass(self) -> bool:

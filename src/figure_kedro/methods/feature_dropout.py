@@ -41,6 +41,7 @@ class FeatureDropout:
         if self._share:
             mask = self._mask(operator.matrix.values(), generator)
             operator.matrix = _times(operator.matrix, mask)
+            assert operator.transposed is not None
             operator.transposed = _times(operator.transposed, mask[self._transposition])
         return DroppedFeatures(operator)
 

@@ -28,11 +28,11 @@ def induced_filters(
     Returns:
         One matrix ``(s, s)``, float32, for each filter.
     """
-    half = bank.size // 2
+    half = (bank.degree + 1) // 2
     columns = _columns(matrix, nodes, half)
     rows = columns if symmetric else _columns(sp.csr_array(matrix.T), nodes, half)  # rows[j] is T_j[S, :]^T
     induced: list[sp.csr_array] = []
-    for degree in range(bank.size):
+    for degree in range(bank.degree + 1):
         a, b = (degree + 1) // 2, degree // 2
         product = rows[b].T @ columns[a]
         induced.append(product if degree < 2 else 2 * product - induced[a - b])

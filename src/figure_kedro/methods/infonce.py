@@ -1,6 +1,7 @@
 r"""The InfoNCE loss between two views of the same nodes, in tiles, with its gradient."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -45,7 +46,7 @@ def info_nce(first: torch.Tensor, second: torch.Tensor, temperature: float, bloc
 
 class _InfoNce(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, z: torch.Tensor, block_rows: int) -> torch.Tensor:
+    def forward(ctx: Any, z: torch.Tensor, block_rows: int) -> torch.Tensor:
         n = len(z) // 2
         d = z.new_zeros(2 * n)
         for rows, columns, tile in _tiles(z, block_rows):
@@ -65,7 +66,7 @@ class _InfoNce(torch.autograd.Function):
         return loss
 
     @staticmethod
-    def backward(ctx, scale: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, scale: torch.Tensor) -> tuple[torch.Tensor, None]:
         (gradient,) = ctx.saved_tensors
         return scale * gradient, None
 

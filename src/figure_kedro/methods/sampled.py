@@ -1,18 +1,29 @@
 """FiGURe's training step on sampled nodes, the paper's protocol."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 import torch
+from pydantic import Field
 
 from figure_kedro.filters import FilterBank
 from figure_kedro.graph.graph import Features
 from figure_kedro.methods.encoder import Encoder, FigureModel
 from figure_kedro.methods.features import FeatureMatrix
+from figure_kedro.methods.filter_order import transformed_pair
 from figure_kedro.methods.full import average_contrast
 from figure_kedro.methods.induced import induced_filters
-from figure_kedro.methods.settings import SampledSettings
+from figure_kedro.parts import Settings
+
+
+class SampledSettings(Settings):
+    """The paper's protocol: every step sees a few nodes and the filters induced on them."""
+
+    size: int = Field(2000, ge=2, description="nodes per sample; the paper searches 1500 to 2250, 5000 on arXiv")
+    batch: int = Field(2, ge=1, description="samples per step")
+    nodes: Literal["windows", "random"] = Field("windows", description="contiguous node numbers, or any")
 
 
 class SampledObjective:
@@ -45,7 +56,7 @@ class SampledObjective:
 
     def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
         samples = [self._sample(generator) for _ in range(self._settings.batch)]
-        yield sum(self._loss(nodes, generator) for nodes in samples) / len(samples)
+        yield torch.stack([self._loss(nodes, generator) for nodes in samples]).mean()
 
     def _sample(self, generator: torch.Generator) -> np.ndarray:
         n = self._matrix.shape[0]
@@ -63,8 +74,7 @@ class SampledObjective:
         order = torch.randperm(len(nodes), generator=generator).to(device)
 
         def both(encoder: Encoder) -> torch.Tensor:
-            hidden = encoder.transform(features)
-            return torch.cat([hidden, hidden[order]], dim=1)
+            return transformed_pair(encoder.transform(features), order)
 
         def blocks() -> Iterator[tuple[int, torch.Tensor]]:
             for index in self.module.trained:

@@ -1,13 +1,15 @@
 r"""The skip-gram model with negative sampling, trained on batches of random walks."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import nn
 
-from figure_kedro.methods.settings import WalkSettings
+from figure_kedro.methods.method import TrainedSettings
 
 Walk = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 """Makes walks ``(b, l)`` from their first nodes ``(b,)``; positions after the end of a walk are negative."""
@@ -20,6 +22,16 @@ WALKS = 2**14
 
 CACHE_ENTRIES = 2**18
 """Entries of gathered rows that stay in a core's cache while several operations pass over them."""
+
+
+class WalkSettings(TrainedSettings):
+    """Walks, and the skip-gram model on them."""
+
+    length: int = Field(10, ge=2, description="nodes of a walk, the first one included")
+    per_node: int = Field(2, ge=1, description="walks from each node per epoch")
+    window: int = Field(5, ge=1, description="nodes before and after that count as context")
+    negatives: int = Field(5, ge=1, description="negative samples per positive pair")
+    batch: int = Field(1024, ge=1, description="walks per step")
 
 
 class SkipGram(nn.Module):
@@ -122,7 +134,15 @@ def skip_gram_loss(
 
 class _SkipGramLoss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, embeddings, contexts, walks, noise, window, negatives):
+    def forward(
+        ctx: Any,
+        embeddings: torch.Tensor,
+        contexts: torch.Tensor,
+        walks: torch.Tensor,
+        noise: torch.Tensor,
+        window: int,
+        negatives: int,
+    ) -> torch.Tensor:
         device, d = embeddings.device, embeddings.shape[1]
         (b, length), (g, s) = walks.shape, noise.shape
         size = -(-b // g)
@@ -159,7 +179,7 @@ class _SkipGramLoss(torch.autograd.Function):
         return loss / b
 
     @staticmethod
-    def backward(ctx, gradient):
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         d_embeddings, d_contexts = ctx.saved_tensors
         if float(gradient) != 1.0:  # a training step calls backward on the plain loss
             d_embeddings, d_contexts = gradient * d_embeddings, gradient * d_contexts

@@ -1,5 +1,6 @@
 r"""Random walks of the first and the second order, many at once."""
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +15,10 @@ ROUNDS = 16
 
 ENTRIES = 2**22
 """Edges of such distributions that are held at a time."""
+
+
+Step = Callable[[torch.Tensor | None, torch.Tensor], torch.Tensor]
+"""Draws the next node of walks from the nodes before the last, where there are any, and the last ones."""
 
 
 class WalkGraph:
@@ -130,7 +135,7 @@ def expected_visits(adjacency: sp.csr_array, length: int) -> np.ndarray:
     return visits
 
 
-def _walks(graph: WalkGraph, starts: torch.Tensor, length: int, step) -> torch.Tensor:
+def _walks(graph: WalkGraph, starts: torch.Tensor, length: int, step: Step) -> torch.Tensor:
     walks = torch.full((length, len(starts)), ENDED)
     walks[0] = starts
     alive = torch.arange(len(starts))

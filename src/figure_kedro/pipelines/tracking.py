@@ -36,7 +36,8 @@ class MlflowMetrics:
             self._flush()
 
     def _flush(self) -> None:
-        mlflow.MlflowClient().log_batch(self._run.info.run_id, metrics=self._waiting)
+        if self._run is not None:
+            mlflow.MlflowClient().log_batch(self._run.info.run_id, metrics=self._waiting)
         self._waiting = []
 
 

@@ -1,34 +1,68 @@
 """What every random feature map can do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
+from pydantic import Field
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from figure_kedro.errors import UserError
+from figure_kedro.parts import Kind, Part, Settings
 
 BLOCK_ENTRIES = 1 << 22
 """How many entries of the result are computed at a time: 16 MB of float32, whatever the width of the map."""
 
 
-class FeatureMap(TransformerMixin, BaseEstimator, ABC):
+class ProjectionSettings(Settings):
+    """Which map the embeddings go through, and how they are scaled before it: the settings that all maps share."""
+
+    map: str = Field(description="name of the map")
+    scale: Literal["none", "rms", "standard"] = Field(
+        "none", description="scaling before the map, one for all filters together; none is the paper's behaviour"
+    )
+    norm: float = Field(
+        4.0, gt=0, description="typical length of a scaled row; 4 suits the paper's gammas, 1 a polynomial kernel"
+    )
+
+    def idle(self) -> Collection[str]:
+        return {"norm"} if self.scale == "none" else ()
+
+
+class RandomMapSettings(ProjectionSettings):
+    """What a random map has beside that."""
+
+    dim: int = Field(512, ge=1, description="number of random features D")
+    seed: int = Field(0, ge=0, le=2**32 - 1, description="seed of the map; every filter goes through the same one")
+
+
+class FeatureMap(Part, TransformerMixin, BaseEstimator, ABC):
     r"""A map :math:`\phi` from :math:`\mathbb{R}^d` to :math:`\mathbb{R}^D` whose inner products stand for a kernel,
     :math:`\phi(x) \cdot \phi(y) \approx k(x, y)`.
 
     It is drawn from :math:`d` and the random state alone, so a map that was fitted on the embeddings under one filter
-    serves every other filter. A new map is one new file in ``figure_kedro/projections/maps`` with a class named
-    ``Map``, whose arguments are fields of :class:`~figure_kedro.projections.settings.ProjectionSettings` (``seed``
-    arrives as ``random_state``); the file's name is the map's name in the settings.
+    serves every other filter. A new map is one new file in ``figure_kedro/projections/maps`` with its settings and a
+    class that registers itself.
 
     Attributes:
         n_features_in_: The input dimension :math:`d`.
         n_features_out_: The output dimension :math:`D`.
     """
 
-    def fit(self, X: np.ndarray | torch.Tensor, y: None = None) -> "FeatureMap":
+    @classmethod
+    def choices(cls, settings: Any) -> dict[str, Sequence[Any]]:
+        """Arguments of the map that are chosen on validation, with the values to try; none for most maps."""
+        return {}
+
+    @classmethod
+    @abstractmethod
+    def from_settings(cls, settings: Any, **choice: Any) -> Self:
+        """Build the map with one of its :meth:`choices`; without one, a sensible value is taken."""
+
+    def fit(self, X: np.ndarray | torch.Tensor, y: None = None) -> Self:
         """Draw the map for inputs as wide as ``X`` ``(n, d)``; the values of ``X`` are not read."""
         self.n_features_in_ = as_rows(X).shape[1]
         self.n_features_out_ = self._draw(self.n_features_in_)
@@ -74,6 +108,9 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     @abstractmethod
     def _features(self, rows: np.ndarray) -> np.ndarray:
         """Map finite float32 rows ``(m, d)`` to ``(m, D)``."""
+
+
+MAPS: Kind[FeatureMap] = Kind("projection", tag="map", package="figure_kedro.projections.maps", default="identity")
 
 
 def as_rows(X: np.ndarray | torch.Tensor) -> np.ndarray:

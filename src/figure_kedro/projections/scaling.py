@@ -1,7 +1,7 @@
 """Scaling before the map, because the width of a kernel means nothing without a scale."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import torch
@@ -49,7 +49,7 @@ class ViewScaler(TransformerMixin, BaseEstimator):
         self.scale = scale
         self.norm = norm
 
-    def fit(self, views: Sequence[np.ndarray | torch.Tensor], y: None = None) -> "ViewScaler":
+    def fit(self, views: Sequence[np.ndarray | torch.Tensor], y: None = None) -> Self:
         """Measure the scale of all views together, ``K`` arrays ``(n, d)``, block by block in double precision."""
         matrices = [as_rows(view) for view in views]
         widths = {matrix.shape[1] for matrix in matrices}

@@ -14,7 +14,9 @@ ANNOTATED_CLASSES = 20
 CURVE_POINTS = 2000
 
 
-def confusion_matrix_figure(y_true: np.ndarray, y_pred: np.ndarray, classes: Sequence[str]) -> go.Figure:
+def confusion_matrix_figure(
+    y_true: np.ndarray, y_pred: np.ndarray, classes: Sequence[str], title: str = "Confusion matrix"
+) -> go.Figure:
     """Draw which classes are taken for which.
 
     Colours are shares of the nodes of a true class, so that small classes can be read; numbers are counts, written into
@@ -24,6 +26,7 @@ def confusion_matrix_figure(y_true: np.ndarray, y_pred: np.ndarray, classes: Seq
         y_true: Classes ``(n,)`` as indices into ``classes``.
         y_pred: Predicted classes ``(n,)``.
         classes: Names of the classes.
+        title: What is shown, say "Test nodes of split 0"; the share of nodes that are right follows it.
     """
     labels = np.arange(len(classes))
     if not len(y_true) or not np.isin(y_true, labels).all() or not np.isin(y_pred, labels).all():
@@ -37,16 +40,16 @@ def confusion_matrix_figure(y_true: np.ndarray, y_pred: np.ndarray, classes: Seq
         z=shares.tolist(),
         x=names,
         y=names,
-        customdata=counts.tolist(),
-        texttemplate="%{customdata}" if len(names) <= ANNOTATED_CLASSES else None,
-        hovertemplate="true %{y}, predicted %{x}: %{customdata} nodes, %{z:.1%} of the class<extra></extra>",
+        text=counts.tolist(),
+        texttemplate="%{text}" if len(names) <= ANNOTATED_CLASSES else None,
+        hovertemplate="true %{y}, predicted %{x}: %{text} nodes, %{z:.1%} of the class<extra></extra>",
         colorscale="Blues",
         zmin=0,
         zmax=1,
         colorbar={"title": "share", "tickformat": ".0%"},
     )
     accuracy = np.trace(counts) / counts.sum()
-    figure = go.Figure(heatmap, {**LAYOUT, "title": f"Confusion matrix, {accuracy:.2%} of {counts.sum()} nodes right"})
+    figure = go.Figure(heatmap, {**LAYOUT, "title": f"{title}, {accuracy:.2%} of {counts.sum()} nodes right"})
     # names of classes may be digits, which an automatic axis would take for numbers
     figure.update_xaxes(title="predicted class", type="category")
     figure.update_yaxes(title="true class", type="category", autorange="reversed")

@@ -7,49 +7,94 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from figure_kedro.filters import FilterBank, build_bank
+from figure_kedro.errors import UserError
+from figure_kedro.filters import FilterBank
 
-BASES = {"bernstein": "Bernstein basis", "monomial": "Standard basis"}
+DRAWN_AS_LINES = 12  # lines of more filters would lie on each other
+RESPONSE = r"response $h_i(\lambda)$"
+PANEL = (5.0, 2.5)  # inches, with the room for the legend
 
 
-def plot_filter_responses(sizes: Sequence[int] = (5, 7, 9, 11)) -> Figure:
-    r"""Draw the responses :math:`h_i(\lambda)` of the Bernstein and the standard basis, the last figure of the FiGURe
-    paper.
+def plot_filter_responses(bank: FilterBank) -> Figure:
+    r"""Draw the response :math:`h_i(\lambda)` of every filter of a bank; see :func:`plot_bases`."""
+    return plot_bases([[bank]])
 
-    One row a size, the Bernstein basis on the left and the standard one on the right. The x axis is the eigenvalue
-    :math:`\lambda` of the Laplacian :math:`L = I - A_n` in [0, 2] for both; so the standard basis is
-    :math:`(1 - \lambda)^i`. Lines run from dark to light with the number ``i`` of the filter.
+
+def plot_bases(banks: Sequence[Sequence[FilterBank]]) -> Figure:
+    r"""Draw the responses :math:`h_i(\lambda)` of banks side by side.
+
+    The x axis is the eigenvalue :math:`\lambda` of the Laplacian :math:`L = I - A_n` in [0, 2] for all banks; so the
+    standard basis is :math:`(1 - \lambda)^i`. Lines run from dark to light with the number ``i`` of the filter. A bank
+    of more than 12 filters is drawn as a map instead: a row for each filter, the response as its colour.
+
+    The last figure of the FiGURe paper is
+
+    >>> from figure_kedro.filters import build_bank
+    >>> figure = plot_bases([[build_bank("bernstein", k), build_bank("monomial", k)] for k in (5, 7, 9, 11)])
+    >>> figure.axes[0].get_title()
+    'Bernstein basis, 5 filters'
 
     Args:
-        sizes: Number of filters of the banks, one row of the figure each.
+        banks: Rows of banks, all of the same length.
     """
-    figure = Figure(figsize=(10, 2.5 * len(sizes) + 0.6), layout="constrained")
-    axes = figure.subplots(len(sizes), len(BASES), sharex=True, sharey="col", squeeze=False)
-    for row, size in zip(axes, sizes, strict=True):
-        for axis, (name, title) in zip(row, BASES.items(), strict=True):
-            _draw(axis, build_bank(name, size))
-            axis.set_title(f"{title}, {size} filters", fontsize=10)
-        row[0].set_ylabel(r"response $h_i(\lambda)$")
+    rows, columns = len(banks), len(banks[0]) if banks else 0
+    if not columns or any(len(row) != columns for row in banks):
+        raise UserError("a figure of filter responses needs rows of banks, one bank or more and as many in each row")
+    width, height = PANEL[0] * columns, PANEL[1] * rows + 0.6
+    figure = Figure(figsize=(width, height))
+    all_banks = [bank for row in banks for bank in row]
+    lines = all(bank.size <= DRAWN_AS_LINES for bank in all_banks)
+    axes = figure.subplots(rows, columns, sharex=True, sharey="col" if lines else "none", squeeze=False)
+    # margins in inches: a constrained layout measures every label of every legend and takes nearly twice as long
+    figure.subplots_adjust(
+        left=0.7 / width,
+        right=1 - 1.3 / width,
+        bottom=0.55 / height,
+        top=1 - 0.35 / height,
+        wspace=1.9 / (PANEL[0] - 1.9),
+        hspace=0.4 / (PANEL[1] - 0.4),
+    )
+    for axis, bank in zip(axes.flat, all_banks, strict=True):
+        draw = _draw_lines if bank.size <= DRAWN_AS_LINES else _draw_map
+        draw(axis, bank)
+        axis.set_title(f"{bank.title}, {bank.size} filter{'s' if bank.size > 1 else ''}", fontsize=10)
+        axis.set_xlim(0, 2)
     for axis in axes[-1]:
         axis.set_xlabel(r"eigenvalue $\lambda$ of the Laplacian")
     return figure
 
 
-def _draw(axis: Axes, bank: FilterBank) -> None:
+def _draw_lines(axis: Axes, bank: FilterBank) -> None:
     eigenvalues = np.linspace(0.0, 2.0, 401)
     colours = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.92, bank.size))  # the lightest end is hard to see
     for name, response, colour in zip(bank.names, bank.response(eigenvalues), colours, strict=True):
-        axis.plot(eigenvalues, response, color=colour, linewidth=1.4, label=f"${_braced(name)}$")
-    axis.set_xlim(0, 2)
+        axis.plot(eigenvalues, response, color=colour, linewidth=1.4, label=_mathtext(name))
     axis.axhline(0, color="0.8", linewidth=0.8, zorder=0)
     axis.spines[["top", "right"]].set_visible(False)
-    axis.legend(fontsize=8, frameon=False, ncols=2 if bank.size > 7 else 1, loc="center left", bbox_to_anchor=(1, 0.5))
+    axis.set_ylabel(RESPONSE)
+    style = {"fontsize": 8, "frameon": False, "ncols": 2 if bank.size > 8 else 1, "columnspacing": 1.0}
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), **style)
 
 
-def _braced(name: str) -> str:
+def _draw_map(axis: Axes, bank: FilterBank) -> None:
+    responses = bank.response(np.linspace(0.0, 2.0, 2001))  # (K, 2001)
+    largest, signed = np.abs(responses).max(), responses.min() < 0
+    # the ends of a Bernstein bank are ten times as high as its hills, which would be too dark to see
+    limit = np.ceil(10 * np.quantile(np.abs(responses), 0.99)) / 10
+    scale = {"cmap": "RdBu_r" if signed else "viridis", "vmin": -limit if signed else 0.0, "vmax": limit}
+    image = axis.imshow(responses, extent=(0, 2, -0.5, bank.size - 0.5), origin="lower", aspect="auto", **scale)
+    named = np.linspace(0, bank.size - 1, 8).round().astype(int)
+    axis.set_yticks(named, [_mathtext(bank.names[i]) for i in named])
+    axis.set_ylabel("filter")
+    beyond = "neither" if largest <= limit else "both" if signed else "max"
+    bar = axis.inset_axes((1.04, 0, 0.04, 1))
+    axis.figure.colorbar(image, cax=bar, extend=beyond, label=RESPONSE)
+
+
+def _mathtext(name: str) -> str:
     """``A^10`` as mathtext that raises both digits."""
     for mark in "^_":
         stem, found, rest = name.partition(mark)
         if found:
-            return f"{stem}{mark}{{{rest}}}"
-    return name
+            return f"${stem}{mark}{{{rest}}}$"
+    return f"${name}$"

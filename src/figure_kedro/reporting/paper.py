@@ -43,6 +43,8 @@ def paper_cell(
     """
     projection = "none" if projection == "identity" else projection
     dim = 512 if method in SUPERVISED else dim
+    if variant is None:
+        return None
     mean, std = _cells().get((dataset, method, dim, projection, variant), (None, None))
     return None if mean is None else (mean, std)
 

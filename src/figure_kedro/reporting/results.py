@@ -6,8 +6,12 @@ import numpy as np
 import pandas as pd
 
 from figure_kedro.errors import UserError
+from figure_kedro.evaluation import METRICS
 
-SCORES = ("val_accuracy", "test_accuracy", "val_roc_auc", "test_roc_auc")
+
+def metrics_in(splits: pd.DataFrame) -> list[str]:
+    """The metrics that a table of splits has scores of, in the order of its columns."""
+    return [name.removeprefix("test_") for name in splits if name.removeprefix("test_") in METRICS.names()]
 
 
 def mean_and_std(scores: pd.Series | np.ndarray) -> tuple[float, float]:
@@ -26,18 +30,18 @@ def mean_and_std(scores: pd.Series | np.ndarray) -> tuple[float, float]:
 
 
 def results_table(splits: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate scores in percent with the chosen settings, a row a split and a last row ``mean (std)``.
+    """Tabulate scores in percent with the chosen settings, one row per split and a last row ``mean (std)``.
 
     Args:
-        splits: A row a split: ``split``, scores between 0 and 1 (``val_accuracy``, ``test_accuracy`` and, where there
-            are two classes, ``val_roc_auc``, ``test_roc_auc``), and any other columns as settings that were chosen.
+        splits: One row per split: ``split``, scores between 0 and 1 (``val_<metric>``, ``test_<metric>``), and any
+            other columns as settings that were chosen.
 
     Returns:
         The split, the scores as text with two decimals, then the settings, empty in the last row. See
         :func:`mean_and_std` for the standard deviation.
     """
-    scores = [name for name in SCORES if name in splits]
-    settings = [name for name in splits if name not in ("split", *SCORES)]
+    scores = [f"{part}_{metric}" for metric in metrics_in(splits) for part in ("val", "test")]
+    settings = [name for name in splits if name not in ("split", *scores)]
     table = splits[["split", *scores, *settings]].astype(object)
     last: dict[str, object] = dict.fromkeys(table, "")
     last["split"] = "mean (std)"
@@ -57,8 +61,8 @@ def alpha_table(alphas: pd.DataFrame, splits: pd.DataFrame, metric: str = "accur
         metric: Which score is meant.
 
     Returns:
-        A row a split: the split, a column for each filter in the order given, and ``best``, which says ``validation``
-        in the row of the best split.
+        One row per split: the split, a column for each filter in the order given, and ``best``, which says
+        ``validation`` in the row of the best split.
     """
     filters = alphas["filter"].unique()
     table = alphas.pivot(index="split", columns="filter", values="alpha")[filters].reset_index()

@@ -1,4 +1,4 @@
-"""Where training runs, with how many threads, and how its time and memory are measured."""
+"""Where training runs, and how its time and memory are measured."""
 
 import contextlib
 import math
@@ -29,18 +29,6 @@ def pick_device(name: str, *, sparse_products: bool = True) -> torch.device:
     return device
 
 
-def set_threads(threads: int) -> int:
-    """Give torch that many CPU threads (0: all that this process may use) and return the number."""
-    torch.set_num_threads(threads or _cores())
-    return torch.get_num_threads()
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):  # Linux
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def synchronise(device: torch.device) -> None:
     """Wait until the device has finished, so that a clock reads the time of the work and not of its launch."""
     if device.type == "cuda":
@@ -56,7 +44,7 @@ def available_memory(device: torch.device) -> int:
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
         fields = dict(line.split(":") for line in meminfo.read_text().splitlines())
-        return min(int(fields["MemAvailable"].split()[0]) * 1024, _container_memory())
+        return int(min(int(fields["MemAvailable"].split()[0]) * 1024, _container_memory()))
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -85,7 +73,7 @@ class PeakMemory:
             return torch.cuda.max_memory_allocated(self._device) / 2**20
         status = Path("/proc/self/status")
         if status.exists():
-            peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-            return int(peak.split()[1]) / 2**10
+            line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+            return int(line.split()[1]) / 2**10
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak / 2**20 if sys.platform == "darwin" else peak / 2**10

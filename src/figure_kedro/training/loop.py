@@ -1,4 +1,4 @@
-"""Epochs until the loss no longer falls, with checkpoints from which a killed run goes on to the same weights."""
+"""Epochs until the loss no longer falls, with checkpoints from which a killed run is resumed to the same weights."""
 
 import logging
 import math
@@ -16,14 +16,18 @@ from figure_kedro.training.settings import TrainingSettings
 
 logger = logging.getLogger(__name__)
 
+CHECKPOINT_FORMAT = 2
+"""Of checkpoints. 1 did not say on what machine it was written."""
+
 DIVERGED = 1e4
 """A loss this many times the first one will not come back."""
 
 
-class Objective(Protocol):
+class TrainingObjective(Protocol):
     """What a method hands to the loop: weights, and the losses of one epoch."""
 
-    module: torch.nn.Module
+    @property
+    def module(self) -> torch.nn.Module: ...
 
     def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
         """Yield one loss for each optimiser step of the epoch; all randomness comes from the generator."""
@@ -82,7 +86,7 @@ class TrainingRecord:
 
 
 def train(
-    objective: Objective,
+    objective: TrainingObjective,
     settings: TrainingSettings,
     *,
     device: torch.device,
@@ -92,14 +96,15 @@ def train(
 ) -> TrainingRecord:
     """Minimise the objective with Adam and leave its module with the weights of the lowest training loss.
 
-    The randomness of an epoch depends on the seed and the epoch's number alone. So a run that goes on from a
-    checkpoint takes the same steps as one that was never interrupted.
+    The randomness of an epoch depends on the seed and the epoch's number alone. So a run that is resumed from a
+    checkpoint takes the same steps as one that was never interrupted; on another device or with another number of
+    threads sums have another order, and the last bits of the weights may differ.
 
     Args:
         objective: The module to train and its losses.
         settings: Learning rate, length and early stop.
         device: Where the module lives.
-        checkpoints: Where to go on from and what to write to; a finished run is not trained again.
+        checkpoints: Where to resume from and what to write to; a finished run is not trained again.
         fingerprint: Of data and settings; a checkpoint with another one is left alone.
         listeners: Told of every epoch.
 
@@ -110,12 +115,19 @@ def train(
     optimiser = torch.optim.Adam(module.parameters(), lr=settings.learning_rate, fused=device.type != "mps")
     record = TrainingRecord()
     best, candidate = _copy(module.state_dict()), _copy(module.state_dict())
+    machine = f"{device} with {torch.get_num_threads()} threads"
     saved = checkpoints.load() if checkpoints else None
-    if saved and saved[1]["fingerprint"] == fingerprint:
+    if saved and (saved[1].get("format"), saved[1].get("fingerprint")) == (CHECKPOINT_FORMAT, fingerprint):
         record, best = _restore(saved, module, optimiser)
-        logger.info("going on after epoch %d of an earlier run", record.epochs)
+        logger.info("resuming after epoch %d of an earlier run", record.epochs)
+        if saved[1].get("machine", machine) != machine:
+            logger.warning(
+                "the earlier run was on %s, this one is on %s: the last bits of the weights may differ",
+                saved[1]["machine"],
+                machine,
+            )
     elif saved:
-        logger.warning("there is a checkpoint of other data or settings; training starts anew")
+        logger.warning("there is a checkpoint of other data, other settings or another version; training starts anew")
 
     peak = PeakMemory(device)
     last_checkpoint = time.monotonic()
@@ -135,7 +147,11 @@ def train(
                 listener.on_epoch(record)
             if checkpoints and (record.finished or time.monotonic() - last_checkpoint > settings.checkpoint_seconds):
                 record.peak_memory_mb = max(record.peak_memory_mb, peak.megabytes())
-                checkpoints.save(*_checkpoint(module, optimiser, best, record, fingerprint))
+                tensors, description = _checkpoint(module, optimiser, best, record)
+                checkpoints.save(
+                    tensors,
+                    {"format": CHECKPOINT_FORMAT, **description, "fingerprint": fingerprint, "machine": machine},
+                )
                 last_checkpoint = time.monotonic()
     finally:
         for listener in listeners:
@@ -146,7 +162,7 @@ def train(
 
 
 def _epoch(
-    objective: Objective,
+    objective: TrainingObjective,
     optimiser: torch.optim.Optimizer,
     seed: int,
     record: TrainingRecord,
@@ -191,13 +207,12 @@ def _checkpoint(
     optimiser: torch.optim.Optimizer,
     best: dict[str, torch.Tensor],
     record: TrainingRecord,
-    fingerprint: str,
 ) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     tensors = {f"module.{name}": tensor for name, tensor in module.state_dict().items()}
     tensors |= {f"best.{name}": tensor for name, tensor in best.items()}
     for number, state in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{number}.{name}": tensor for name, tensor in state.items()}
-    return tensors, {"fingerprint": fingerprint, "record": asdict(record)}
+    return tensors, {"record": asdict(record)}
 
 
 def _restore(

@@ -1,1 +1,1 @@
-"""Searches over settings: what may vary, and studies that can be taken up again."""
+"""Searches over settings: what may vary, and studies that can be resumed."""

@@ -1,16 +1,16 @@
 """Whether and how long settings are searched."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from figure_kedro.parts import Settings
 
 
-class TuningSettings(BaseModel):
+class TuningSettings(Settings):
     """A search for the lowest training loss; off by default, because the configuration carries known good settings."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = Field(False, description="whether to search before training")
     trials: int = Field(20, ge=1, description="how many settings are tried")
     space: dict[str, tuple[float | int | str, ...]] = Field(
-        {}, description="the values that each setting below representation may take, such as training.learning_rate"
+        {}, description="the values that settings may take, such as training.learning_rate; default: the method's own"
     )
-    seed: int = Field(0, ge=0, description="of the sampler")
+    seed: int = Field(0, ge=0, le=2**32 - 1, description="of the sampler")

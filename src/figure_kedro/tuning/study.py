@@ -1,7 +1,7 @@
 """An Optuna study over a table of choices that survives a crash."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import optuna
 from optuna.storages import BaseStorage
@@ -19,7 +19,7 @@ STARTUP_TRIALS = 5
 """Trials that always run to their end, so that there is something to compare with."""
 
 KEPT_PERCENT = 75.0
-"""A trial goes on while it is among this many percent of the trials that came to the same step."""
+"""A trial continues while it is among this many percent of the trials that came to the same step."""
 
 
 def run_study(
@@ -29,7 +29,7 @@ def run_study(
     trials: int,
     name: str,
     first: Sequence[dict[str, Any]] = (),
-    direction: str = "minimize",
+    direction: Literal["minimize", "maximize"] = "minimize",
     seed: int = 0,
     storage: BaseStorage | None = None,
 ) -> optuna.Study:

@@ -10,7 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from figure_kedro.versions import check_format
+
 DESCRIPTION = "description.json"
+
+FORMAT = 2
+"""Of the folder. 1 had labels and splits among the arrays of a graph."""
 
 
 def write_arrays(folder: Path, arrays: dict[str, np.ndarray], description: dict[str, Any]) -> None:
@@ -18,7 +23,7 @@ def write_arrays(folder: Path, arrays: dict[str, np.ndarray], description: dict[
 
     A folder that holds the same content already is left alone, so that runs which share it do not disturb each other.
     """
-    description = {**description, "content": _digest(arrays)}
+    description = {"format": FORMAT, **description, "content": _digest(arrays)}
     if (folder / DESCRIPTION).exists() and json.loads((folder / DESCRIPTION).read_text()) == description:
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -27,7 +32,7 @@ def write_arrays(folder: Path, arrays: dict[str, np.ndarray], description: dict[
     try:
         for name, array in arrays.items():
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
-        (temporary / DESCRIPTION).write_text(json.dumps(description, indent=2))
+        write_description(temporary, description)
         temporary.chmod(0o755)
         if folder.exists():  # moved aside first: half of a deleted folder must never be found in its place
             os.replace(folder, old)
@@ -35,6 +40,11 @@ def write_arrays(folder: Path, arrays: dict[str, np.ndarray], description: dict[
     finally:
         for rest in (temporary, old):
             shutil.rmtree(rest, ignore_errors=True)
+
+
+def write_description(folder: Path, description: dict[str, Any]) -> None:
+    """Write the description of a folder."""
+    (folder / DESCRIPTION).write_text(json.dumps(description, indent=2))
 
 
 def _digest(arrays: dict[str, np.ndarray]) -> str:
@@ -48,5 +58,6 @@ def _digest(arrays: dict[str, np.ndarray]) -> str:
 def read_arrays(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Read what :func:`write_arrays` wrote; arrays are mapped from disk and read when they are used."""
     description = json.loads((folder / DESCRIPTION).read_text())
+    check_format(description.get("format"), FORMAT, str(folder), oldest=FORMAT)
     arrays = {path.stem: np.load(path, mmap_mode="r", allow_pickle=False) for path in sorted(folder.glob("*.npy"))}
     return arrays, description

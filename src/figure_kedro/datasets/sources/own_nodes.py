@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from figure_kedro.datasets.sources.features import compact
 from figure_kedro.datasets.sources.tables import (
     WHOLE_NUMBER,
     column,
@@ -19,11 +18,12 @@ from figure_kedro.datasets.sources.tables import (
 )
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.graph import random_splits
+from figure_kedro.graph.compact import compact
 from figure_kedro.graph.graph import Features
 from figure_kedro.graph.splits import PARTS
 
 if TYPE_CHECKING:
-    from figure_kedro.datasets.sources.own import Settings
+    from figure_kedro.datasets.sources.kinds.own import OwnSettings
 
 logger = logging.getLogger(__name__)
 
@@ -40,9 +40,10 @@ class Nodes:
     splits: np.ndarray | None = None
 
 
-def read_nodes(settings: "Settings") -> Nodes:
+def read_nodes(settings: "OwnSettings") -> Nodes:
     """Read the node table that the settings name."""
     path = settings.nodes
+    assert path is not None, "there is a node table"
     given = [settings.id_column or 0, *settings.split_columns]
     frame = read_table(path, given if settings.label_column is None else [*given, settings.label_column])
     id_column = settings.id_column or default_column(frame, path, "id_column")
@@ -50,39 +51,39 @@ def read_nodes(settings: "Settings") -> Nodes:
     repeated = pd.Series(ids).duplicated().to_numpy()
     if repeated.any():
         raise UserError(f"{path}, column {id_column!r}: node {str(ids[np.argmax(repeated)])!r} is there twice")
-    features = _features(settings, frame, ids, id_column)
+    features = _features(settings, path, frame, ids, id_column)
     if settings.label_column is None:
         return Nodes(ids, id_column, features)
     labels, classes = _labels(column(frame, path, settings.label_column), path)
     if settings.split_columns:
         codes = [_split(column(frame, path, name), labels, ids, path) for name in settings.split_columns]
-        splits = np.stack(codes)
-    else:
-        splits = _random_splits(settings, labels)
-    return Nodes(ids, id_column, features, labels, classes, splits)
+        return Nodes(ids, id_column, features, labels, classes, np.stack(codes))
+    return Nodes(ids, id_column, features, labels, classes, _random_splits(settings, labels))
 
 
-def _features(settings: "Settings", frame: pd.DataFrame, ids: np.ndarray, id_column: str) -> Features | None:
-    names = settings.feature_columns
-    if names is None:
+def _features(
+    settings: "OwnSettings", path: str, frame: pd.DataFrame, ids: np.ndarray, id_column: str
+) -> Features | None:
+    names = list(settings.feature_columns or ())
+    if settings.feature_columns is None:
         rest = [key for key in frame if key not in (id_column, settings.label_column, *settings.split_columns)]
         names = [key for key in rest if pd.api.types.is_numeric_dtype(frame[key]) and not is_unnamed(key)]
         if left_out := sorted(set(rest) - set(names)):
             logger.warning(
-                "%s: columns without numbers or without a name are no features: %s", settings.nodes, ", ".join(left_out)
+                "%s: columns without numbers or without a name are no features: %s", path, ", ".join(left_out)
             )
     if not names:
         return None
     features = np.empty((len(frame), len(names)), dtype=np.float32)
     for position, name in enumerate(names):
-        values = column(frame, settings.nodes, name)
+        values = column(frame, path, name)
         with np.errstate(over="ignore"):  # becomes infinite, which is reported
             features[:, position] = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
         bad = ~np.isfinite(features[:, position])
         if bad.any():
             node = int(np.argmax(bad))
             raise UserError(
-                f"{settings.nodes}, column {name!r}: node {str(ids[node])!r} has {str(values.iloc[node])!r}, "
+                f"{path}, column {name!r}: node {str(ids[node])!r} has {str(values.iloc[node])!r}, "
                 "which is no finite number; fill it in or choose other feature_columns"
             )
     return compact(features)
@@ -122,7 +123,7 @@ def _split(values: pd.Series, labels: np.ndarray, ids: np.ndarray, path: str) ->
     return codes
 
 
-def _random_splits(settings: "Settings", labels: np.ndarray) -> np.ndarray | None:
+def _random_splits(settings: "OwnSettings", labels: np.ndarray) -> np.ndarray | None:
     if settings.random_splits == 0:
         return None
     splits = random_splits(labels, settings.random_splits, settings.train, settings.val, settings.seed)

@@ -3,12 +3,11 @@
 import http.client
 import logging
 import os
-import shutil
 import urllib.request
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Protocol
 
 from figure_kedro.datasets.sources.checksums import checksum_like, published_checksums
 from figure_kedro.errors import UserError
@@ -17,6 +16,12 @@ logger = logging.getLogger(__name__)
 
 TIMEOUT = 30
 """Seconds that a silent server is waited for."""
+
+
+class Readable(Protocol):
+    """Something that gives its content in pieces."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 class RawFiles:
@@ -93,7 +98,7 @@ class RawFiles:
         with (self.mirror / relative_path).open("rb") as stream:
             return self.add(relative_path, stream, checksum, f"{self.mirror / relative_path}")
 
-    def add(self, relative_path: str, stream: BinaryIO, checksum: str | None, origin: str) -> Path:
+    def add(self, relative_path: str, stream: Readable, checksum: str | None, origin: str) -> Path:
         """Write a stream to its place, if and only if it has the right checksum.
 
         Args:
@@ -107,7 +112,8 @@ class RawFiles:
         unchecked = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
         try:
             with unchecked.open("xb") as file:
-                shutil.copyfileobj(stream, file, 1 << 20)
+                while chunk := stream.read(1 << 20):
+                    file.write(chunk)
             expected = checksum or _recorded(path)
             if expected is not None and (found := checksum_like(unchecked, expected)) != expected:
                 trust = "" if checksum else f" (or delete {_record_of(path)} to trust this one)"

@@ -1,14 +1,18 @@
 r"""The graph convolutional network."""
 
+from typing import Literal
+
 import torch
 from torch import nn
 
+from figure_kedro.evaluation.dropout import dropout
+from figure_kedro.evaluation.graph_inputs import GraphInputs
+from figure_kedro.evaluation.head import HEADS
+from figure_kedro.evaluation.network import GraphHead, Network, NetworkSettings
 from figure_kedro.methods.encoder import draw_weights
-from figure_kedro.methods.supervised.dropout import dropout
-from figure_kedro.methods.supervised.inputs import GraphInputs
 
 
-class GCN(nn.Module):
+class GCN(Network):
     r"""Two graph convolutions, from "Semi-Supervised Classification with Graph Convolutional Networks" (Kipf and
     Welling, 2017):
 
@@ -31,8 +35,6 @@ class GCN(nn.Module):
         dropout: Share of entries that are dropped in training.
     """
 
-    undecayed = ()
-
     def __init__(
         self, num_features: int, num_classes: int, generator: torch.Generator, hidden: int = 64, dropout: float = 0.5
     ) -> None:
@@ -42,7 +44,21 @@ class GCN(nn.Module):
         self.b_1, self.b_2 = nn.Parameter(torch.zeros(hidden)), nn.Parameter(torch.zeros(num_classes))
 
     def forward(self, inputs: GraphInputs, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Logits ``(n, C)`` of all nodes; with a generator entries are dropped."""
+        """Logits ``(n, C)`` of the nodes that are judged; with a generator entries are dropped."""
         transformed = dropout(inputs.features @ self.w_1, self.rate, generator)  # (n, hidden)
         hidden = dropout(torch.relu(inputs.adjacency(transformed) + self.b_1), self.rate, generator)
-        return inputs.adjacency(hidden @ self.w_2) + self.b_2
+        return inputs.chosen(inputs.adjacency(hidden @ self.w_2) + self.b_2)
+
+
+class GcnSettings(NetworkSettings):
+    """GCN's training and search."""
+
+    head: Literal["gcn"] = "gcn"
+
+
+@HEADS.register
+class Gcn(GraphHead):
+    """:class:`GCN`, trained on the labels end to end."""
+
+    Settings = GcnSettings
+    model = GCN

@@ -1,14 +1,20 @@
 r"""The generalised PageRank graph neural network."""
 
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
 import torch
+from pydantic import Field
 from torch import nn
 
+from figure_kedro.evaluation.dropout import dropout
+from figure_kedro.evaluation.graph_inputs import GraphInputs
+from figure_kedro.evaluation.head import HEADS
+from figure_kedro.evaluation.network import Choice, GraphHead, Network, NetworkSettings, Value
 from figure_kedro.methods.encoder import draw_weights
-from figure_kedro.methods.supervised.dropout import dropout
-from figure_kedro.methods.supervised.inputs import GraphInputs
 
 
-class GPRGNN(nn.Module):
+class GPRGNN(Network):
     r"""A network on the features alone whose output is filtered by a learnt polynomial, from "Adaptive Universal
     Generalized PageRank Graph Neural Network" (Chien et al., 2021):
 
@@ -56,13 +62,42 @@ class GPRGNN(nn.Module):
         self.gamma = nn.Parameter(gamma)
 
     def forward(self, inputs: GraphInputs, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Logits ``(n, C)`` of all nodes; with a generator entries are dropped."""
+        """Logits ``(n, C)`` of the nodes that are judged; with a generator entries are dropped."""
         hidden = dropout(torch.relu(inputs.features @ self.w_1 + self.b_1), self.rate, generator)  # (n, hidden)
         powers = [dropout(hidden @ self.w_2 + self.b_2, self.propagation_rate, generator)]  # (n, C)
         for _ in range(len(self.gamma) - 1):
             powers.append(inputs.adjacency(powers[-1]))
-        return (self.gamma @ torch.stack(powers).flatten(1)).view_as(powers[0])
+        return inputs.chosen((self.gamma @ torch.stack(powers).flatten(1)).view_as(powers[0]))
 
     def coefficients(self) -> dict[str, float]:
         r"""The learnt :math:`\gamma`, each with the name of its power."""
         return {f"A^{k}": value for k, value in enumerate(self.gamma.tolist())}
+
+
+class GprgnnChoice(Choice):
+    """GPRGNN has more to choose."""
+
+    propagation_dropout: float = Field(0.5, ge=0, lt=1, description="share of entries dropped before the filter")
+    alpha: float = Field(0.1, gt=0, lt=1, description="the coefficients start as personalised PageRank's with it")
+    steps: int = Field(10, ge=1, description="the highest power of the adjacency")
+
+
+class GprgnnSettings(NetworkSettings):
+    """GPRGNN's training and search."""
+
+    choice = GprgnnChoice
+    ranges: ClassVar[Mapping[str, tuple[Value, ...]]] = {
+        **NetworkSettings.ranges,
+        "propagation_dropout": (0.5, 0.0),
+        "alpha": (0.1, 0.5, 0.9),
+    }
+
+    head: Literal["gprgnn"] = "gprgnn"
+
+
+@HEADS.register
+class Gprgnn(GraphHead):
+    """:class:`GPRGNN`, trained on the labels end to end."""
+
+    Settings = GprgnnSettings
+    model = GPRGNN

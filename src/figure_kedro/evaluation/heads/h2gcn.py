@@ -1,17 +1,21 @@
 r"""The network that keeps a node, its neighbours and their neighbours apart."""
 
+from typing import Literal
+
 import torch
 from torch import nn
 
+from figure_kedro.evaluation.dropout import dropout
+from figure_kedro.evaluation.graph_inputs import GraphInputs
+from figure_kedro.evaluation.head import HEADS
+from figure_kedro.evaluation.network import GraphHead, Network, NetworkSettings
 from figure_kedro.methods.encoder import draw_weights
-from figure_kedro.methods.supervised.dropout import dropout
-from figure_kedro.methods.supervised.inputs import GraphInputs
 
 BLOCKS = 7
 """Of the last layer's input, each as wide as the first round: one of round 0, two of round 1, four of round 2."""
 
 
-class H2GCN(nn.Module):
+class H2GCN(Network):
     r"""Two rounds of one- and two-hop aggregation, all kept side by side, from "Beyond Homophily in Graph Neural
     Networks" (Zhu et al., 2020):
 
@@ -41,8 +45,6 @@ class H2GCN(nn.Module):
         dropout: Share of entries of :math:`R_0` that are dropped in training.
     """
 
-    undecayed = ()
-
     def __init__(
         self, num_features: int, num_classes: int, generator: torch.Generator, hidden: int = 64, dropout: float = 0.5
     ) -> None:
@@ -53,7 +55,7 @@ class H2GCN(nn.Module):
         self.bias = nn.Parameter(torch.zeros(num_classes))
 
     def forward(self, inputs: GraphInputs, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Logits ``(n, C)`` of all nodes; with a generator entries are dropped."""
+        """Logits ``(n, C)`` of the nodes that are judged; with a generator entries are dropped."""
         r_0 = dropout(torch.relu(inputs.features @ self.w_e), self.rate, generator)  # (n, hidden)
         hidden, classes = r_0.shape[1], len(self.bias)
         beside = self.w_c.view(BLOCKS, hidden, classes).transpose(0, 1).reshape(hidden, -1)  # (hidden, 7 C)
@@ -61,4 +63,19 @@ class H2GCN(nn.Module):
         # one product for both outer hops: the inner sums stand side by side
         inner = inputs.one_hop(torch.cat([y_11, y_21], dim=1)) + inputs.two_hop(torch.cat([y_12, y_22], dim=1))
         first, second = (inner + torch.cat([y_1, y_2], dim=1)).split(classes, dim=1)
-        return y + inputs.one_hop(first.contiguous()) + inputs.two_hop(second.contiguous()) + self.bias
+        logits = y + inputs.one_hop(first.contiguous()) + inputs.two_hop(second.contiguous()) + self.bias
+        return inputs.chosen(logits)
+
+
+class H2gcnSettings(NetworkSettings):
+    """H2GCN's training and search."""
+
+    head: Literal["h2gcn"] = "h2gcn"
+
+
+@HEADS.register
+class H2gcn(GraphHead):
+    """:class:`H2GCN`, trained on the labels end to end."""
+
+    Settings = H2gcnSettings
+    model = H2GCN

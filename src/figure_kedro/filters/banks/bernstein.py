@@ -2,15 +2,23 @@
 
 from collections.abc import Iterator
 from math import comb
+from typing import Literal
 
 import numpy as np
 import torch
 
-from figure_kedro.filters.bank import FilterBank, Propagate, chebyshev_coefficients
-from figure_kedro.filters.banks.chebyshev import Bank as ChebyshevBank
+from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank, Propagate, chebyshev_coefficients
+from figure_kedro.filters.banks.chebyshev import Chebyshev, ChebyshevSettings
 
 
-class Bank(FilterBank):
+class BernsteinSettings(BankSettings):
+    """Bernstein polynomials: filters that add up to the identity, each with a hill of its own."""
+
+    bank: Literal["bernstein"] = "bernstein"
+
+
+@BANKS.register
+class Bernstein(FilterBank):
     r"""Bernstein polynomials of the Laplacian, after "BernNet: Learning Arbitrary Graph Spectral Filters via Bernstein
     Approximation" (He et al., 2021):
 
@@ -21,6 +29,9 @@ class Bank(FilterBank):
     suffice, with no loss of precision (the monomials would lose about three digits at :math:`K = 11`). An isolated
     node without self-loops has :math:`L = I` and gets the share :math:`\binom{K-1}{i} / 2^{K-1}` of its features.
     """
+
+    Settings = BernsteinSettings
+    title = "Bernstein basis"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -33,7 +44,7 @@ class Bank(FilterBank):
     def apply(self, propagate: Propagate, block: torch.Tensor) -> Iterator[torch.Tensor]:
         coefficients = chebyshev_coefficients(self).tolist()
         filtered: list[torch.Tensor] = []
-        for j, term in enumerate(ChebyshevBank(self.size).apply(propagate, block)):
+        for j, term in enumerate(Chebyshev(ChebyshevSettings(size=self.size)).apply(propagate, block)):
             if j == 0:
                 filtered = [term * row[0] for row in coefficients]
             else:

@@ -1,15 +1,23 @@
 """Chebyshev polynomials, ChebNet's bank."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 import torch
 from numpy.polynomial import chebyshev
 
-from figure_kedro.filters.bank import FilterBank, Propagate
+from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank, Propagate
 
 
-class Bank(FilterBank):
+class ChebyshevSettings(BankSettings):
+    """Chebyshev polynomials: bounded at any order."""
+
+    bank: Literal["chebyshev"] = "chebyshev"
+
+
+@BANKS.register
+class Chebyshev(FilterBank):
     r"""Chebyshev polynomials of the shifted Laplacian, after "Convolutional Neural Networks on Graphs with Fast
     Localized Spectral Filtering" (Defferrard et al., 2016):
 
@@ -19,6 +27,9 @@ class Bank(FilterBank):
     isolated node without self-loops has :math:`A_n` zero and gets :math:`T_i(0)`: its features, zeros, or their
     negative, in turn.
     """
+
+    Settings = ChebyshevSettings
+    title = "Chebyshev basis"
 
     @property
     def names(self) -> tuple[str, ...]:

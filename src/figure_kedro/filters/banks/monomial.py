@@ -1,14 +1,22 @@
 """The standard basis, GPRGNN's bank."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 import torch
 
-from figure_kedro.filters.bank import FilterBank, Propagate
+from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank, Propagate
 
 
-class Bank(FilterBank):
+class MonomialSettings(BankSettings):
+    """Powers of the operator: I, A, A^2, and so on."""
+
+    bank: Literal["monomial"] = "monomial"
+
+
+@BANKS.register
+class Monomial(FilterBank):
     r"""Powers of the normalised adjacency, the bank of "Adaptive Universal Generalized PageRank Graph Neural Network"
     (Chien et al., 2021) and the default of the FiGURe paper:
 
@@ -17,6 +25,9 @@ class Bank(FilterBank):
     ``K - 1`` products, one block held at a time. An isolated node keeps its features under every filter if there are
     self-loops; without them every filter but the identity gives it zeros.
     """
+
+    Settings = MonomialSettings
+    title = "Standard basis"
 
     @property
     def names(self) -> tuple[str, ...]:

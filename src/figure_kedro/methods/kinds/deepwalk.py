@@ -1,18 +1,31 @@
 """DeepWalk: nodes are words, random walks are sentences."""
 
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 
+from figure_kedro.filters import Operator
 from figure_kedro.graph import Graph
-from figure_kedro.methods.method import Allocate, Method
-from figure_kedro.methods.skipgram import SkipGram, SkipGramObjective, Walk
+from figure_kedro.methods.method import METHODS, Allocate, Method
+from figure_kedro.methods.skipgram import SkipGram, SkipGramObjective, Walk, WalkSettings
 from figure_kedro.methods.walks import WalkGraph, expected_visits, first_order_walks
 
 
+class DeepWalkSettings(WalkSettings):
+    """DeepWalk's walks take any edge of a node."""
+
+    ranges: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "length": (8, 9, 10, 11, 12),
+        "window": (3, 4, 5),
+        "negatives": (4, 5, 6),
+    }
+
+    method: Literal["deepwalk"] = "deepwalk"
+
+
+@METHODS.register
 class DeepWalk(Method):
     r""" "DeepWalk: Online Learning of Social Representations" (Perozzi et al., 2014), with negative samples in place
     of a tree of nodes. It looks at edges alone and minimises
@@ -26,7 +39,8 @@ class DeepWalk(Method):
     A node without edges is on no walk and keeps the small vector that it began with.
     """
 
-    needs_features: ClassVar[bool] = False
+    Settings = DeepWalkSettings
+    reads: ClassVar[frozenset[str]] = frozenset()
     inductive: ClassVar[bool] = False
 
     @property
@@ -37,19 +51,19 @@ class DeepWalk(Method):
         return SkipGram(num_nodes, self.settings.dim, self.generator())
 
     def objective(
-        self, model: SkipGram, graph: Graph, matrix: sp.csr_array, device: torch.device, allocate: Allocate | None
+        self, model: SkipGram, graph: Graph, operator: Operator, device: torch.device, allocate: Allocate | None
     ) -> SkipGramObjective | None:
         if not graph.adjacency.nnz:
             return None
         walked = WalkGraph(graph.adjacency)
         starts = walked.degree.nonzero().squeeze(1)
-        visits = expected_visits(graph.adjacency, self.settings.walks.length)
-        return SkipGramObjective(model, self.walk(walked), starts, visits, self.settings.walks)
+        visits = expected_visits(graph.adjacency, self.settings.length)
+        return SkipGramObjective(model, self.walk(walked), starts, visits, self.settings)
 
     def walk(self, graph: WalkGraph) -> Walk:
         """What makes the walks."""
-        length = self.settings.walks.length
+        length = self.settings.length
         return lambda starts, generator: first_order_walks(graph, starts, length, generator)
 
-    def embed(self, model: SkipGram, graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
+    def embed(self, model: SkipGram, graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
         yield model.embeddings.detach().cpu().numpy()

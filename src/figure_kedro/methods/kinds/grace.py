@@ -1,22 +1,53 @@
 r"""GRACE: nodes are told apart by what two corrupted views of the graph have in common."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import nn
 
-from figure_kedro.filters import SparseOperator, normalised_adjacency
+from figure_kedro.filters import Operator, SparseOperator, normalised_adjacency
 from figure_kedro.graph import Graph
 from figure_kedro.methods.encoder import draw_weights
 from figure_kedro.methods.features import FeatureMatrix
+from figure_kedro.methods.filter_order import is_filter_first
 from figure_kedro.methods.infonce import info_nce
-from figure_kedro.methods.method import Allocate, Method
-from figure_kedro.methods.settings import GraceSettings
+from figure_kedro.methods.method import METHODS, Allocate, Method, TrainedSettings
+from figure_kedro.parts import Decides
 
 
+class GraceSettings(TrainedSettings):
+    """The two corruptions and the contrast between them."""
+
+    ranges: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "training.learning_rate": (1e-4, 5e-4, 1e-3),
+        "drop_edges_1": (0.0, 0.2, 0.4),
+        "drop_edges_2": (0.1, 0.3, 0.4),
+        "drop_features_1": (0.0, 0.2, 0.3),
+        "drop_features_2": (0.0, 0.2, 0.4),
+        "temperature": (0.4, 0.7, 0.9),
+    }
+
+    method: Literal["grace"] = "grace"
+    drop_edges_1: float = Field(0.2, ge=0, lt=1, description="share of edges left out of the first view")
+    drop_edges_2: float = Field(0.4, ge=0, lt=1, description="share of edges left out of the second view")
+    drop_features_1: float = Field(0.3, ge=0, lt=1, description="share of feature columns left out of the first view")
+    drop_features_2: float = Field(0.4, ge=0, lt=1, description="share of feature columns left out of the second view")
+    temperature: float = Field(0.4, ge=0.05, description="of the similarities")
+    projector: int = Field(128, ge=1, description="width of the network between embeddings and contrast")
+    nodes: int = Field(
+        4096, ge=0, description="nodes that an epoch contrasts, drawn anew each time; 0 is all of them, as in its paper"
+    )
+    block_rows: Annotated[int, Decides.NOTHING] = Field(
+        512, ge=1, description="rows and columns of similarities held at a time, best in the cache"
+    )
+
+
+@METHODS.register
 class Grace(Method):
     r"""GRACE, from "Deep Graph Contrastive Representation Learning" (Zhu et al., 2020).
 
@@ -31,23 +62,27 @@ class Grace(Method):
     alone; :math:`g` is dropped after training.
     """
 
+    Settings = GraceSettings
+
     @property
     def views(self) -> tuple[str, ...]:
         return ("grace",)
 
     def build(self, num_nodes: int, num_features: int) -> "GraceModel":
-        return GraceModel(num_features, self.settings.dim, self.settings.grace.projector, self.generator())
+        return GraceModel(num_features, self.settings.dim, self.settings.projector, self.generator())
 
     def objective(
-        self, model: nn.Module, graph: Graph, matrix: sp.csr_array, device: torch.device, allocate: Allocate | None
+        self, model: "GraceModel", graph: Graph, operator: Operator, device: torch.device, allocate: Allocate | None
     ) -> "GraceObjective":
-        return GraceObjective(model, graph, matrix, self.settings.grace, device)
+        return GraceObjective(model, graph, operator.matrix, self.settings, device)
 
     @torch.no_grad()
-    def embed(self, model: nn.Module, graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
+    def embed(self, model: "GraceModel", graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
         device = model.first.device
-        operator = SparseOperator(matrix, symmetric=True, device=device)  # never differentiated
-        yield F.normalize(model(FeatureMatrix(graph.features, device), operator, operator)).cpu().numpy()
+        assert graph.features is not None
+        adjacency = operator.on(device, differentiable=False)
+        features = FeatureMatrix(graph.features, device, differentiable=False)
+        yield F.normalize(model(features, adjacency, adjacency)).cpu().numpy()
 
 
 class GraceModel(nn.Module):
@@ -66,8 +101,9 @@ class GraceModel(nn.Module):
         self.first_bias = nn.Parameter(torch.zeros(2 * dim))
         self.second = draw_weights(2 * dim, dim, generator)
         self.second_bias = nn.Parameter(torch.zeros(dim))
-        self.head = nn.ModuleList([nn.Linear(dim, projector), nn.Linear(projector, projector)])
-        for layer in self.head:  # biases too: with zero ones, nodes whose embedding is zero would have no direction
+        layers = [nn.Linear(dim, projector), nn.Linear(projector, projector)]
+        self.head = nn.ModuleList(layers)
+        for layer in layers:  # biases too: with zero ones, nodes whose embedding is zero would have no direction
             for parameter in layer.parameters():
                 nn.init.uniform_(parameter, -(layer.in_features**-0.5), layer.in_features**-0.5, generator=generator)
 
@@ -87,14 +123,15 @@ class GraceModel(nn.Module):
             columns: 1 for a feature that is used and 0 for one that is not ``(f,)``; all are used by default.
         """
         first = self.first if columns is None else self.first * columns[:, None]
-        if is_filtered_first(features, first.shape[1]):  # then nothing is filtered in the backward pass
-            hidden = inner(features.dense) @ first
-        else:
-            hidden = inner(features @ first)
+        hidden = inner(features.dense) @ first if self.filters_first(features) else inner(features @ first)
         hidden = hidden.add_(self.first_bias).relu_()
         if outer.shape[0] < outer.shape[1]:  # the weights meet the fewer rows
             return (outer(hidden) @ self.second).add_(self.second_bias).relu_()
         return outer(hidden @ self.second).add_(self.second_bias).relu_()
+
+    def filters_first(self, features: FeatureMatrix) -> bool:
+        """Whether the first layer filters the features themselves; then nothing is filtered in the backward pass."""
+        return is_filter_first(features.shape, self.first.shape[1], nnz=1, sparse=features.sparse)
 
     def project(self, embedding: torch.Tensor) -> torch.Tensor:
         """The head: ``(m, dim)`` to ``(m, projector)``."""
@@ -122,21 +159,22 @@ class GraceObjective:
     ) -> None:
         self.module, self._settings, self._device = module, settings, device
         self._symmetric = not graph.directed
+        assert graph.features is not None
         self._features = FeatureMatrix(graph.features, device)
-        self._filtered_first = is_filtered_first(self._features, module.first.shape[1])
+        self._filtered_first = module.filters_first(self._features)
         self._edges = EdgeDropper(graph.adjacency, matrix, directed=graph.directed)
 
     def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
         n, given = self._features.shape[0], self._settings
         nodes = torch.randperm(n, generator=generator)[: given.nodes].numpy() if 0 < given.nodes < n else None
-        views = [
+        first, second = (
             self._view(nodes, edges, columns, generator)
             for edges, columns in (
                 (given.drop_edges_1, given.drop_features_1),
                 (given.drop_edges_2, given.drop_features_2),
             )
-        ]
-        yield info_nce(*views, given.temperature, given.block_rows)
+        )
+        yield info_nce(first, second, given.temperature, given.block_rows)
 
     def _view(
         self, nodes: np.ndarray | None, drop_edges: float, drop_features: float, generator: torch.Generator
@@ -154,8 +192,9 @@ class GraceObjective:
         rows = sp.csr_array(matrix[nodes])
         reached, numbers = np.unique(rows.indices, return_inverse=True)
         outer = sp.csr_array((rows.data, numbers, rows.indptr), shape=(len(nodes), len(reached)))
-        # filtered features have no gradient, and then nothing is multiplied by the transpose
-        inner = SparseOperator(sp.csr_array(matrix[reached]), symmetric=self._filtered_first, device=self._device)
+        inner = SparseOperator(
+            sp.csr_array(matrix[reached]), differentiable=not self._filtered_first, device=self._device
+        )
         return inner, SparseOperator(outer, device=self._device)
 
 
@@ -186,11 +225,6 @@ class EdgeDropper:
         before = np.concatenate([[0], np.cumsum(kept)])  # entries kept before each entry
         left = (adjacency.data[kept], adjacency.indices[kept], before[adjacency.indptr])
         return normalised_adjacency(sp.csr_array(left, shape=adjacency.shape), self_loops=self._self_loops)
-
-
-def is_filtered_first(features: FeatureMatrix, hidden: int) -> bool:
-    """Whether the first layer multiplies the adjacency by the features, and not by their product with the weights."""
-    return not features.sparse and features.shape[1] <= 2 * hidden  # filtering after the weights happens twice
 
 
 def _pair_numbers(adjacency: sp.csr_array) -> np.ndarray:

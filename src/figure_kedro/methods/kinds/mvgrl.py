@@ -2,25 +2,33 @@ r"""MVGRL: nodes under the adjacency against the summary under a diffusion, and 
 
 import math
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from pydantic import Field
 from torch import nn
 
-from figure_kedro.filters import SparseOperator, Workspace
+from figure_kedro.filters import Operator, Propagate, SparseOperator, Workspace
 from figure_kedro.graph import Graph
 from figure_kedro.methods.contrast import cross_contrast
 from figure_kedro.methods.diffusion import Diffusion
-from figure_kedro.methods.encoder import Encoder
+from figure_kedro.methods.encoder import Encoder, EncoderSettings
 from figure_kedro.methods.features import FeatureMatrix
-from figure_kedro.methods.full import is_filtering_features_cheaper
-from figure_kedro.methods.method import Allocate, Method
-from figure_kedro.methods.settings import EncoderSettings
+from figure_kedro.methods.filter_order import FilteredPairs, is_pair_filter_first, transformed_pair
+from figure_kedro.methods.method import METHODS, Allocate, Method, TrainedSettings
 
 
+class MvgrlSettings(TrainedSettings):
+    """The diffusion of the second view."""
+
+    method: Literal["mvgrl"] = "mvgrl"
+    teleport: float = Field(0.2, gt=0, lt=1, description="probability that personalised PageRank returns to its node")
+    order: int = Field(8, ge=1, le=64, description="sparse products for the diffusion; a directed graph takes more")
+
+
+@METHODS.register
 class Mvgrl(Method):
     r"""The node version of "Contrastive Multi-View Representation Learning on Graphs" (Hassani and Khasahmadi, 2020).
 
@@ -32,7 +40,8 @@ class Mvgrl(Method):
     Training minimises :func:`~figure_kedro.methods.contrast.cross_contrast`; a node's embedding is :math:`h^A + h^S`.
     """
 
-    chance_loss: ClassVar[float] = math.log(2)
+    Settings = MvgrlSettings
+    chance_loss: ClassVar[float | None] = math.log(2)
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -45,25 +54,30 @@ class Mvgrl(Method):
         self,
         model: "MvgrlModel",
         graph: Graph,
-        matrix: sp.csr_array,
+        operator: Operator,
         device: torch.device,
-        allocate: Allocate | None = None,
+        allocate: Allocate | None,
     ) -> "MvgrlObjective":
-        return MvgrlObjective(model, FeatureMatrix(graph.features, device), *self._filters(graph, matrix, device))
+        assert graph.features is not None
+        return MvgrlObjective(model, FeatureMatrix(graph.features, device), *self._filters(operator, device))
 
     @torch.no_grad()
-    def embed(self, model: "MvgrlModel", graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
+    def embed(self, model: "MvgrlModel", graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
         device = model.discriminator.device
-        features = FeatureMatrix(graph.features, device)
+        assert graph.features is not None
+        features = FeatureMatrix(graph.features, device, differentiable=False)
         result = torch.zeros(graph.num_nodes, self.settings.dim, device=device)
-        for encoder, apply_filter in zip(model.encoders, self._filters(graph, matrix, device), strict=True):
+        filters: tuple[Propagate, ...] = self._filters(operator, device, differentiable=False)
+        for encoder, apply_filter in zip(model.encoders, filters, strict=True):
             result += F.prelu(apply_filter(encoder.transform(features)), encoder.slope)
         yield result.cpu().numpy()
 
-    def _filters(self, graph: Graph, matrix: sp.csr_array, device: torch.device) -> tuple[SparseOperator, Diffusion]:
-        symmetric, chosen = not graph.directed, self.settings.mvgrl
-        operator = SparseOperator(matrix, symmetric=symmetric, device=device)
-        return operator, Diffusion(operator, chosen.teleport, chosen.order, symmetric=symmetric)
+    def _filters(
+        self, operator: Operator, device: torch.device, *, differentiable: bool = True
+    ) -> tuple[SparseOperator, Diffusion]:
+        adjacency = operator.on(device, differentiable=differentiable)
+        teleport, order = self.settings.teleport, self.settings.order
+        return adjacency, Diffusion(adjacency, teleport, order, symmetric=operator.symmetric)
 
 
 class MvgrlModel(nn.Module):
@@ -77,7 +91,7 @@ class MvgrlModel(nn.Module):
 
     def __init__(self, num_features: int, dim: int, generator: torch.Generator) -> None:
         super().__init__()
-        self.encoders = nn.ModuleList(Encoder(num_features, dim, EncoderSettings(), generator) for _ in range(2))
+        self.encoders: Any = nn.ModuleList(Encoder(num_features, dim, EncoderSettings(), generator) for _ in range(2))
         self.discriminator = nn.Parameter(nn.init.xavier_uniform_(torch.empty(dim, dim), generator=generator))
 
 
@@ -85,9 +99,7 @@ class MvgrlObjective:
     """The loss on the whole graph, with one corruption for both views.
 
     An encoder is linear up to its PReLU, so a filter may come after the weights or before them, as in
-    :class:`~figure_kedro.methods.full.FullObjective`. After: the corrupted half is the product ``X Theta`` in another
-    order, and both halves go through the same sparse products. Before: the true features are filtered once and for
-    all, the corrupted ones in every step, and nothing is filtered in the backward pass; best for few dense features.
+    :class:`~figure_kedro.methods.full.FullObjective`; each filter has an encoder of its own here.
 
     Args:
         module: The model to train.
@@ -105,33 +117,32 @@ class MvgrlObjective:
         diffusion: Diffusion,
         filter_first: bool | None = None,
     ) -> None:
-        self.module, self._features, self._filters = module, features, (operator, diffusion)
+        self.module, self._features = module, features
+        self._filters: tuple[Propagate, ...] = (operator, diffusion)
+        dim = len(module.discriminator)
         if filter_first is None:
             nnz = operator.nnz * (1 + diffusion.products) // 2  # on average over the two views
-            filter_first = is_filtering_features_cheaper(features.shape, len(module.discriminator), nnz)
+            filter_first = is_pair_filter_first(features.shape, dim, nnz)
         self.filter_first = filter_first and not features.sparse
         self._workspace = Workspace()
         if self.filter_first:
-            ones = features.dense.new_ones(features.shape[0], 1)  # the bias, as the weight of a constant feature
-            self._inputs = torch.cat([features.dense, ones], dim=1)
-            # true features in the first half, for good; the second half is written anew in every step
-            self._both = [torch.stack([x, x], dim=1) for x in (f(self._inputs) for f in self._filters)]
+            both = range(len(self._filters))
+            self._pairs = FilteredPairs(features, self._apply, both, dim, reuse=False)
 
     def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
+        encoders = self.module.encoders
         order = torch.randperm(self._features.shape[0], generator=generator).to(self.module.discriminator.device)
         self._workspace.rewind()
-        blocks = self._filter_features(order) if self.filter_first else self._filter_transformed(order)
-        slopes = tuple(encoder.slope for encoder in self.module.encoders)
-        yield cross_contrast(tuple(blocks), slopes, self.module.discriminator, self._workspace)
+        if self.filter_first:
+            first, second = (block for _, block in self._pairs.blocks(order, lambda i: encoders[i].linear_map()))
+        else:
+            first, second = (
+                apply_filter(transformed_pair(encoder.transform(self._features), order))
+                for encoder, apply_filter in zip(encoders, self._filters, strict=True)
+            )
+        slopes = (encoders[0].slope, encoders[1].slope)
+        yield cross_contrast((first, second), slopes, self.module.discriminator, self._workspace)
 
-    def _filter_transformed(self, order: torch.Tensor) -> Iterator[torch.Tensor]:
-        for encoder, apply_filter in zip(self.module.encoders, self._filters, strict=True):
-            hidden = encoder.transform(self._features)
-            yield apply_filter(torch.cat([hidden, hidden.index_select(0, order)], dim=1))  # (n, 2 d)
-
-    def _filter_features(self, order: torch.Tensor) -> Iterator[torch.Tensor]:
-        corrupted = self._inputs.index_select(0, order)
-        for encoder, apply_filter, both in zip(self.module.encoders, self._filters, self._both, strict=True):
-            both[:, 1] = apply_filter(corrupted)  # of (n, 2, f + 1)
-            product = both.view(2 * len(both), -1) @ torch.cat([encoder.theta, encoder.bias[None]])
-            yield product.view(len(both), -1)  # (n, 2 d)
+    def _apply(self, block: torch.Tensor) -> Iterator[torch.Tensor]:
+        for apply_filter in self._filters:
+            yield apply_filter(block)

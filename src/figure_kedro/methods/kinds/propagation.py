@@ -1,19 +1,30 @@
-"""Filtered features without any training, and features as they are: rows that every table needs beside the trained."""
+"""Filtered features without any training: a row that every table needs beside the trained ones."""
 
 from collections.abc import Iterator
+from typing import ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from torch import nn
 
-from figure_kedro.filters import SparseOperator
+from figure_kedro.filters import Operator
 from figure_kedro.graph import Graph
-from figure_kedro.methods.method import Method
+from figure_kedro.methods.features import dense_features
+from figure_kedro.methods.method import METHODS, Method, MethodSettings
 
 
+class PropagationSettings(MethodSettings):
+    """There is nothing to set: an embedding is as wide as the features."""
+
+    method: Literal["propagation"] = "propagation"
+
+
+@METHODS.register
 class Propagation(Method):
     r"""The views :math:`F_i X` of all filters, with nothing to learn; its width is that of the features."""
+
+    Settings = PropagationSettings
+    reads: ClassVar[frozenset[str]] = frozenset({"features", "operator", "bank"})
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -22,25 +33,10 @@ class Propagation(Method):
     def build(self, num_nodes: int, num_features: int) -> nn.Module:
         return nn.Module()
 
-    def embed(self, model: nn.Module, graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
-        operator = SparseOperator(matrix, symmetric=True)  # never differentiated: the transpose is not needed
-        for block in self.bank.apply(operator, torch.from_numpy(_dense(graph))):
+    def embed(self, model: nn.Module, graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
+        features = torch.from_numpy(dense_features(graph.features))
+        for block in self.bank.apply(operator.on(differentiable=False), features):
             yield block.numpy()
 
     def width(self, num_features: int) -> int:
         return num_features
-
-
-class Features(Propagation):
-    """The features as they are, the single view ``X``; what a supervised run starts from."""
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        return ("X",)
-
-    def embed(self, model: nn.Module, graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
-        yield _dense(graph)
-
-
-def _dense(graph: Graph) -> np.ndarray:
-    return graph.features.toarray() if sp.issparse(graph.features) else np.array(graph.features)

@@ -1,23 +1,46 @@
 r"""SUGRL: anchors from features alone, positives from the graph, negatives from other nodes, kept apart by margins."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from pydantic import Field
+from sklearn.preprocessing import normalize
 from torch import nn
 
-from figure_kedro.filters import SparseOperator
+from figure_kedro.filters import Operator, SparseOperator
 from figure_kedro.graph import Graph
 from figure_kedro.graph.graph import Features
 from figure_kedro.methods.contrast import CACHE_ENTRIES
 from figure_kedro.methods.feature_dropout import DroppedFeatures, FeatureDropout
-from figure_kedro.methods.features import FeatureMatrix, unit_rows
-from figure_kedro.methods.method import Allocate, Method
-from figure_kedro.methods.settings import SugrlSettings
+from figure_kedro.methods.features import FeatureMatrix
+from figure_kedro.methods.method import METHODS, Allocate, Method, TrainedSettings
 
 
+class SugrlSettings(TrainedSettings):
+    """What positives and negatives are, and the margins between them."""
+
+    ranges: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "training.learning_rate": (1e-4, 1e-3, 1e-2),
+        "margin": (0.2, 0.5, 0.8),
+        "bound": (0.1, 0.2, 0.5),
+    }
+
+    method: Literal["sugrl"] = "sugrl"
+    hidden_layers: int = Field(0, ge=0, le=3, description="layers of the network before its last one")
+    dropout: float = Field(0.2, ge=0, lt=1, description="of the features")
+    neighbours: int = Field(5, ge=1, description="neighbours drawn for a node's second positive")
+    negatives: int = Field(5, ge=1, description="permutations per epoch")
+    margin: float = Field(0.8, ge=0, description="how much farther a negative must be than a positive")
+    bound: float = Field(0.2, ge=0, description="how much farther than that it may be")
+    weight_structure: float = Field(5.0, ge=0, description="of the loss with structural positives")
+    weight_neighbours: float = Field(5.0, ge=0, description="of the loss with neighbour positives")
+
+
+@METHODS.register
 class Sugrl(Method):
     r"""From "Simple Unsupervised Graph Representation Learning" (Mo et al., 2022).
 
@@ -30,29 +53,31 @@ class Sugrl(Method):
     first, as the authors divide by the sum of their entries. Rows of zeros stay so.
     """
 
+    Settings = SugrlSettings
+
     @property
     def views(self) -> tuple[str, ...]:
         return ("sugrl",)
 
     def build(self, num_nodes: int, num_features: int) -> "SugrlModel":
-        return SugrlModel(num_features, self.settings.dim, self.settings.sugrl.hidden_layers, self.generator())
+        return SugrlModel(num_features, self.settings.dim, self.settings.hidden_layers, self.generator())
 
     def objective(
         self,
         model: "SugrlModel",
         graph: Graph,
-        matrix: sp.csr_array,
+        operator: Operator,
         device: torch.device,
-        allocate: Allocate | None = None,
+        allocate: Allocate | None,
     ) -> "SugrlObjective":
-        operator = SparseOperator(matrix, symmetric=not graph.directed, device=device)
-        return SugrlObjective(model, unit_rows(graph.features), operator, graph.adjacency, self.settings.sugrl, device)
+        features = normalize(graph.features)
+        return SugrlObjective(model, features, operator.on(device), graph.adjacency, self.settings, device)
 
     @torch.no_grad()
-    def embed(self, model: "SugrlModel", graph: Graph, matrix: sp.csr_array) -> Iterator[np.ndarray]:
+    def embed(self, model: "SugrlModel", graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
         device = model.biases[0].device
-        operator = SparseOperator(matrix, symmetric=True, device=device)  # nothing is transposed without gradients
-        yield F.normalize(operator(model(FeatureMatrix(unit_rows(graph.features), device)))).cpu().numpy()
+        anchors = model(FeatureMatrix(normalize(graph.features), device, differentiable=False))
+        yield F.normalize(operator.on(device, differentiable=False)(anchors)).cpu().numpy()
 
 
 class SugrlModel(nn.Module):
@@ -179,7 +204,7 @@ def distances_to_permuted(rows: torch.Tensor, orders: torch.Tensor) -> torch.Ten
 
 class _PermutedDistances(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, rows: torch.Tensor, orders: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, rows: torch.Tensor, orders: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(rows, orders)
         result = rows.new_empty(orders.shape)
         for part in _row_blocks(rows):
@@ -188,7 +213,7 @@ class _PermutedDistances(torch.autograd.Function):
         return result
 
     @staticmethod
-    def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
         rows, orders = ctx.saved_tensors
         inverses = torch.argsort(orders, dim=1)
         factors = 2 * gradient

@@ -9,16 +9,12 @@ def create_pipeline() -> Pipeline:
     """Load and split a graph, normalise its adjacency, describe the filter bank and the data set."""
     return Pipeline(
         [
-            node(nodes.prepare_graph, ["source_graph", "params:features"], "graph", name="prepare_graph"),
-            node(nodes.tabulate_splits, "graph", "splits", name="tabulate_splits"),
-            node(
-                nodes.normalise_adjacency,
-                ["graph", "params:filters"],
-                "normalised_adjacency",
-                name="normalise_adjacency",
-            ),
-            node(nodes.describe_bank, ["normalised_adjacency", "params:filters"], "filter_bank", name="describe_bank"),
-            node(nodes.summarise_graph, "graph", "dataset_statistics", name="summarise_graph"),
-            node(nodes.draw_filter_responses, "filter_bank", "filter_responses", name="draw_filter_responses"),
-        ]
+            node(nodes.prepare_graph, ["source_graph", "params:features"], ["graph", "targets"], name="prepare_graph"),
+            node(nodes.tabulate_splits, ["graph", "targets"], "splits", name="tabulate_splits"),
+            node(nodes.normalise_adjacency, ["graph", "params:filters"], "operator", name="normalise_adjacency"),
+            node(nodes.describe_bank, "operator", "filter_bank", name="describe_bank"),
+            node(nodes.summarise_graph, ["graph", "targets"], "dataset_statistics", name="summarise_graph"),
+        ],
+        namespace="data_processing",
+        prefix_datasets_with_namespace=False,
     )

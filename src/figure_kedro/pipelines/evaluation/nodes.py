@@ -1,126 +1,156 @@
-"""From embeddings to scores on every split."""
+"""From embeddings to scores on every split, and the record of the run."""
 
-import dataclasses
-import hashlib
 import logging
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import rich
-import scipy.sparse as sp
 from optuna.storages import BaseStorage
 from rich.progress import track
 
-from figure_kedro.estimator import Representation, State
+from figure_kedro.embeddings import Embeddings
+from figure_kedro.estimator import Representation
+from figure_kedro.evaluation import HEADS, HeadSettings
+from figure_kedro.evaluation.metric import metrics_of
 from figure_kedro.evaluation.selection import SplitResult, evaluate_split
-from figure_kedro.evaluation.settings import EvaluationSettings
-from figure_kedro.evaluation.supervised import evaluate_split_supervised
-from figure_kedro.evaluation.views import Views
-from figure_kedro.graph import Graph
-from figure_kedro.graph.splits import UNUSED
-from figure_kedro.methods.supervised import GraphInputs
+from figure_kedro.graph import Targets
+from figure_kedro.graph.digest import digest_arrays
+from figure_kedro.parameters import Parameters
 from figure_kedro.pipelines.tracking import log_metrics
-from figure_kedro.projections import ProjectionSettings, ViewScaler
-from figure_kedro.training.device import pick_device, set_threads
+from figure_kedro.projections import Projection
+from figure_kedro.reporting.markdown import to_markdown
+from figure_kedro.reporting.paper import paper_projection, paper_variant
+from figure_kedro.reporting.record import RunRecord
+from figure_kedro.reporting.results import alpha_table, representation_storage_mb, results_table, timing_table
+from figure_kedro.training.threads import threads
 
 logger = logging.getLogger(__name__)
 
 
 def evaluate_splits(
-    graph: Graph,
-    normalised_adjacency: sp.csr_array,
-    encoder: State,
-    projection_map: dict[str, Any],
-    evaluation: EvaluationSettings,
+    embeddings: Embeddings,
+    projection: Projection,
+    targets: Targets,
+    evaluation: HeadSettings,
     evaluation_journal: BaseStorage,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Choose settings on validation and score the test part, for each split.
 
     Returns:
-        One row a split with its scores and the chosen settings; one row a split and filter with its coefficient; one
-        row a node with its id and predicted class under each split. All three are empty for a graph without labels.
+        One row per split with its scores and the chosen settings; one row per split and filter with its coefficient;
+        one row per node with its id and predicted class under each split. All three are empty for a graph without
+        labels.
     """
-    if graph.splits is None:
-        logger.info("%s has no labels: evaluation is left out", graph.name)
+    if targets.splits is None or targets.labels is None:
+        logger.info("there are no labels: evaluation is left out")
         empty = pd.DataFrame({"split": []})
         return empty, empty, pd.DataFrame({"id": []})
-    method = Representation.from_state(*encoder)
-    set_threads(method.settings.training.threads)
-    used = np.flatnonzero((graph.splits != UNUSED).any(axis=0))
-    if evaluation.supervised == "none":
-        evaluate, study = _classifier_of_embeddings(
-            graph, normalised_adjacency, method, projection_map, evaluation, used
-        )
-    else:
-        evaluate, study = _supervised_network(graph, method, evaluation, used)
-    count = evaluation.splits or graph.num_splits
+    metrics = metrics_of(deciding_metric(evaluation, targets), targets.num_classes)
+    count = evaluation.splits or targets.num_splits
+    used = targets.used
+    labels = np.asarray(targets.labels)[used]
     results: list[SplitResult] = []
-    for split, codes in enumerate(track(graph.splits[:count], "Evaluating splits", console=rich.get_console())):
-        result = evaluate(codes, name=f"{study}-{split}", storage=evaluation_journal)
-        log_metrics({f"split_{name}": value for name, value in result.scores.items()}, step=split)
-        results.append(result)
+    with threads(evaluation.threads):
+        head = HEADS.build(evaluation)
+        inputs = head.inputs(embeddings, projection, used)
+        study = _study_name(head.reads, embeddings, targets)
+        for split in track(range(count), "Evaluating splits", console=rich.get_console()):
+            codes = targets.splits[split][used]
+            result = evaluate_split(
+                head, inputs, labels, codes, metrics, name=f"{study}-{split}", storage=evaluation_journal
+            )
+            log_metrics({f"split_{name}": value for name, value in result.scores.items()}, step=split)
+            results.append(result)
     scores = pd.DataFrame([{"split": i, **r.scores, **r.cost, **r.settings} for i, r in enumerate(results)])
     alphas = pd.DataFrame(
         [
             {"split": i, "filter": name, "alpha": value}
             for i, r in enumerate(results)
-            for name, value in zip(r.alpha_names, r.alpha, strict=True)
+            for name, value in r.coefficients.items()
         ],
         columns=["split", "filter", "alpha"],
     )
-    classes = np.array(graph.classes)
+    classes = np.array(targets.classes)
     predicted = {f"split_{i}": classes[r.predictions] for i, r in enumerate(results)}
-    predictions = pd.DataFrame({"id": graph.ids[used], "label": classes[graph.labels[used]], **predicted})
-    means = {f"{name}_mean": scores[name].mean() for name in results[0].scores}
-    log_metrics(means)
+    predictions = pd.DataFrame({"id": embeddings.ids[used], "label": classes[labels], **predicted})
+    log_metrics({f"{name}_mean": scores[name].mean() for name in results[0].scores})
     return scores, alphas, predictions
 
 
-Evaluate = Callable[..., SplitResult]
+def record_run(
+    encoder: Representation, targets: Targets, split_scores: pd.DataFrame, parameters: dict[str, Any]
+) -> RunRecord:
+    """Gather what was run and what it reached, for people and programs."""
+    run = Parameters.model_validate(parameters)
+    settings = run.model_dump(mode="json")
+    network = HEADS.part(run.evaluation).reads == "graph"
+    variant = {name: settings["filters"][name] for name in ("bank", "size")} | settings["representation"].get(
+        "encoder", {}
+    )
+    projection = {name: value for name, value in settings["projection"].items() if name in ("kernel", "degree")}
+    storage = representation_storage_mb(encoder.num_nodes_, encoder.width, len(encoder.view_names))
+    return RunRecord.of_run(
+        dataset=run.dataset,
+        method=run.evaluation.head if network else run.representation.method,
+        head=run.evaluation.head,
+        dimension=_hidden_width(split_scores) if network else encoder.width,
+        projection=paper_projection(run.projection.map, **projection),
+        variant=paper_variant(**variant),
+        metric=deciding_metric(run.evaluation, targets),
+        splits=split_scores,
+        timing=_network_timing(split_scores) if network else encoder.record_.timing(),
+        storage_mb=0.0 if network else storage,
+        settings=settings,
+        key=run.key("evaluation"),
+        data_checksum=encoder.checksum_,
+        targets_checksum=targets.checksum,
+    )
 
 
-def _classifier_of_embeddings(
-    graph: Graph,
-    matrix: sp.csr_array,
-    method: Representation,
-    projection_map: dict[str, Any],
-    evaluation: EvaluationSettings,
-    used: np.ndarray,
-) -> tuple[Evaluate, str]:
-    """How a split is evaluated, and a name for studies of these embeddings and labels, so that no others go on."""
-    names, blocks = zip(*((name, view[used]) for name, view in method.views(graph, matrix)), strict=True)
-    views = Views(blocks, ProjectionSettings(**projection_map["settings"]), _scaler(projection_map), names)
-    labels = np.asarray(graph.labels)[used]
+def tabulate_results(
+    summary: RunRecord, split_scores: pd.DataFrame, split_alphas: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, str]:
+    """Make the paper's tables of this run.
 
-    def evaluate(codes: np.ndarray, **study: Any) -> SplitResult:
-        return evaluate_split(views, labels, codes[used], graph.metrics, evaluation, **study)
-
-    digest = hashlib.sha256()
-    for array in (*blocks, graph.labels):
-        digest.update(np.ascontiguousarray(array))
-    return evaluate, digest.hexdigest()
-
-
-def _supervised_network(
-    graph: Graph, method: Representation, evaluation: EvaluationSettings, used: np.ndarray
-) -> tuple[Evaluate, str]:
-    """The same for a network that is trained end to end on the whole graph."""
-    inputs = GraphInputs(graph, pick_device(method.settings.training.device))
-    labels = np.asarray(graph.labels)
-
-    def evaluate(codes: np.ndarray, **study: Any) -> SplitResult:
-        result = evaluate_split_supervised(
-            evaluation.supervised, inputs, labels, codes, graph.metrics, evaluation, evaluation.end_to_end, **study
-        )
-        return dataclasses.replace(result, predictions=result.predictions[used])
-
-    return evaluate, graph.checksum()
+    Returns:
+        Scores per split and their mean, the coefficients of the filters, times and storage, and all three as Markdown.
+    """
+    times = timing_table(summary.model_dump(), summary.storage_mb, method=summary.method, dim=summary.dimension)
+    if split_scores.empty:
+        empty = pd.DataFrame({"split": []})
+        return empty, empty, times, to_markdown(times)
+    scores = results_table(split_scores)
+    alphas = pd.DataFrame({"split": []})
+    if len(split_alphas):
+        alphas = alpha_table(split_alphas, split_scores, summary.metric)
+    titles = {"Scores": scores, "Coefficients of the filters": alphas, "Time and storage": times}
+    text = "\n\n".join(f"## {title}\n\n{to_markdown(table)}" for title, table in titles.items())
+    return scores, alphas, times, f"# {summary.dataset}\n\n{text}\n"
 
 
-def _scaler(projection_map: dict[str, Any]) -> ViewScaler:
-    settings = ProjectionSettings(**projection_map["settings"])
-    scaler = ViewScaler(settings.scale, settings.norm)
-    scaler.mean_, scaler.scale_ = np.array(projection_map["mean"]), np.array(projection_map["scale"])
-    return scaler
+def deciding_metric(evaluation: HeadSettings, targets: Targets) -> str:
+    """The metric that the settings name, or the graph."""
+    return targets.metric if evaluation.metric == "auto" else evaluation.metric
+
+
+def _study_name(reads: str, embeddings: Embeddings, targets: Targets) -> str:
+    """A name for studies of these embeddings and labels, so that no others are resumed."""
+    if reads == "graph":
+        return digest_arrays([], embeddings.graph().checksum, targets.checksum)
+    return digest_arrays(embeddings.values(), targets.checksum)
+
+
+def _hidden_width(split_scores: pd.DataFrame) -> int:
+    return int(split_scores["hidden"].max()) if "hidden" in split_scores else 0
+
+
+def _network_timing(split_scores: pd.DataFrame) -> dict[str, float]:
+    if split_scores.empty:
+        return {}
+    epochs, seconds = split_scores["epochs"], split_scores["epoch_seconds"]
+    return {
+        "epochs": int(epochs.mean().round()),
+        "mean_epoch_seconds": float(seconds.mean()),
+        "total_seconds": float((epochs * seconds).sum()),
+    }

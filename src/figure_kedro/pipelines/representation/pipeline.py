@@ -11,35 +11,18 @@ def create_pipeline() -> Pipeline:
         [
             node(
                 nodes.tune_representation,
-                [
-                    "graph",
-                    "normalised_adjacency",
-                    "params:filters",
-                    "params:representation",
-                    "tuning_journal",
-                    "propagated_blocks",
-                ],
+                ["graph", "operator", "params:representation", "tuning_journal", "propagated_blocks"],
                 "tuned_representation",
                 name="tune_representation",
             ),
             node(
                 nodes.train_encoder,
-                [
-                    "graph",
-                    "normalised_adjacency",
-                    "params:filters",
-                    "tuned_representation",
-                    "checkpoint",
-                    "propagated_blocks",
-                ],
-                ["encoder", "encoder_settings", "loss_curve", "timing"],
+                ["graph", "operator", "tuned_representation", "checkpoint", "propagated_blocks"],
+                ["encoder", "loss_curve", "timing"],
                 name="train_encoder",
             ),
-            node(
-                nodes.embed_nodes,
-                ["graph", "normalised_adjacency", "encoder", "params:representation"],
-                "embeddings",
-                name="embed_nodes",
-            ),
-        ]
+            node(nodes.embed_nodes, ["graph", "operator", "encoder"], "embeddings", name="embed_nodes"),
+        ],
+        namespace="representation",
+        prefix_datasets_with_namespace=False,
     )

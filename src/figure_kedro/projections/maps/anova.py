@@ -1,11 +1,22 @@
 """Random features for the ANOVA kernel."""
 
+from typing import Any, Literal, Self
+
 import numpy as np
+from pydantic import Field
 
-from figure_kedro.projections.feature_map import FeatureMap
+from figure_kedro.projections.feature_map import MAPS, FeatureMap, RandomMapSettings
 
 
-class Map(FeatureMap):
+class AnovaSettings(RandomMapSettings):
+    """Random features of the ANOVA kernel."""
+
+    map: Literal["anova"] = "anova"
+    degree: int = Field(2, ge=1, le=20, description="degree of the kernel")
+
+
+@MAPS.register
+class Anova(FeatureMap):
     r"""Random features for the ANOVA kernel of "Polynomial Networks and Factorization Machines" (Blondel et al., 2016),
     after "Random Feature Maps for the Itemset Kernel" (Atarashi et al., 2019):
 
@@ -31,10 +42,16 @@ class Map(FeatureMap):
         signs_: :math:`\omega`, ``(d, D)``.
     """
 
+    Settings = AnovaSettings
+
     def __init__(self, dim: int = 512, degree: int = 2, random_state: int = 0) -> None:
         self.dim = dim
         self.degree = degree
         self.random_state = random_state
+
+    @classmethod
+    def from_settings(cls, settings: AnovaSettings, **choice: Any) -> Self:
+        return cls(settings.dim, settings.degree, settings.seed)
 
     def _draw(self, d: int) -> int:
         rng = np.random.default_rng(self.random_state)

@@ -1,12 +1,33 @@
 """Random Fourier features, the paper's projection."""
 
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
 import numpy as np
+from pydantic import Field, PositiveFloat, field_validator
 from sklearn.kernel_approximation import RBFSampler
 
-from figure_kedro.projections.feature_map import FeatureMap
+from figure_kedro.projections.feature_map import MAPS, FeatureMap, RandomMapSettings
 
 
-class Map(FeatureMap):
+class FourierSettings(RandomMapSettings):
+    """Random Fourier features of the Gaussian kernel exp(-gamma^2 |x - y|^2 / 2)."""
+
+    map: Literal["fourier"] = "fourier"
+    gammas: tuple[PositiveFloat, ...] = Field(
+        tuple(round(0.1 * i, 1) for i in range(1, 13)),
+        min_length=1,
+        description="inverse widths of the kernel that are tried on validation; one value fixes it",
+    )
+
+    @field_validator("gammas", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, gammas: object) -> object:
+        return (gammas,) if isinstance(gammas, int | float | str) else gammas  # a command line has no lists
+
+
+@MAPS.register
+class Fourier(FeatureMap):
     r"""Random Fourier features, after "Random Features for Large-Scale Kernel Machines" (Rahimi and Recht, 2007):
 
     .. math:: \phi(X) = \sqrt{2 / D} \, \cos(\gamma X W + b), \quad
@@ -25,10 +46,21 @@ class Map(FeatureMap):
         sampler_: The fitted ``RBFSampler``, which holds :math:`\gamma W` and :math:`b`.
     """
 
+    Settings = FourierSettings
+
     def __init__(self, dim: int = 512, gamma: float = 0.5, random_state: int = 0) -> None:
         self.dim = dim
         self.gamma = gamma
         self.random_state = random_state
+
+    @classmethod
+    def choices(cls, settings: FourierSettings) -> dict[str, Sequence[Any]]:
+        return {"gamma": settings.gammas}
+
+    @classmethod
+    def from_settings(cls, settings: FourierSettings, **choice: Any) -> Self:
+        gamma = choice.get("gamma", settings.gammas[len(settings.gammas) // 3])
+        return cls(settings.dim, gamma, settings.seed)
 
     def _draw(self, d: int) -> int:
         sampler = RBFSampler(gamma=self.gamma**2 / 2, n_components=self.dim, random_state=self.random_state)

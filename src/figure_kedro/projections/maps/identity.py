@@ -1,21 +1,36 @@
 """No projection at all."""
 
+from typing import Any, Literal, Self
+
 import numpy as np
 import torch
 
-from figure_kedro.projections.feature_map import FeatureMap, as_rows, check_finite
+from figure_kedro.projections.feature_map import MAPS, FeatureMap, ProjectionSettings, as_rows, check_finite
 
 
-class Map(FeatureMap):
+class IdentitySettings(ProjectionSettings):
+    """The embeddings as they are."""
+
+    map: Literal["identity"] = "identity"
+
+
+@MAPS.register
+class Identity(FeatureMap):
     r"""The identity, :math:`\phi(x) = x`: the linear kernel :math:`k(x, y) = x \cdot y`, exactly.
 
     A float32 array comes back as the same object.
     """
 
+    Settings = IdentitySettings
+
     def transform(self, X: np.ndarray | torch.Tensor) -> np.ndarray:
         rows = as_rows(X).astype(np.float32, copy=False)
         check_finite(rows)
         return rows
+
+    @classmethod
+    def from_settings(cls, settings: IdentitySettings, **choice: Any) -> Self:
+        return cls()
 
     def _draw(self, d: int) -> int:
         return d

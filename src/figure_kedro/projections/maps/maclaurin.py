@@ -1,14 +1,29 @@
 """Random Maclaurin features for polynomial and exponential kernels."""
 
-from typing import Literal
+from collections.abc import Collection
+from typing import Any, Literal, Self
 
 import numpy as np
+from pydantic import Field
 
 from figure_kedro.errors import UserError
-from figure_kedro.projections.feature_map import FeatureMap
+from figure_kedro.projections.feature_map import MAPS, FeatureMap, RandomMapSettings
 
 
-class Map(FeatureMap):
+class MaclaurinSettings(RandomMapSettings):
+    """Random Maclaurin features of the kernel (x.y + 1)^degree or exp(x.y / sigma^2)."""
+
+    map: Literal["maclaurin"] = "maclaurin"
+    kernel: Literal["polynomial", "exponential"] = Field("polynomial", description="which kernel")
+    degree: int = Field(2, ge=1, le=20, description="degree of the polynomial kernel")
+    sigma: float = Field(1.0, gt=0, description="width of the exponential kernel")
+
+    def idle(self) -> Collection[str]:
+        return {*super().idle(), "sigma" if self.kernel == "polynomial" else "degree"}
+
+
+@MAPS.register
+class Maclaurin(FeatureMap):
     r"""Random Maclaurin features, after "Random Feature Maps for Dot Product Kernels" (Kar and Karnick, 2012).
 
     A kernel :math:`k(x, y) = \sum_N a_N (x \cdot y)^N` with :math:`a_N \ge 0` is the mean of
@@ -40,6 +55,8 @@ class Map(FeatureMap):
             first ones; float32 arrays ``(d, count)``.
     """
 
+    Settings = MaclaurinSettings
+
     def __init__(
         self,
         dim: int = 512,
@@ -53,6 +70,10 @@ class Map(FeatureMap):
         self.degree = degree
         self.sigma = sigma
         self.random_state = random_state
+
+    @classmethod
+    def from_settings(cls, settings: MaclaurinSettings, **choice: Any) -> Self:
+        return cls(settings.dim, settings.kernel, settings.degree, settings.sigma, settings.seed)
 
     def _draw(self, d: int) -> int:
         rng = np.random.default_rng(self.random_state)

@@ -2,18 +2,21 @@
 
 import zipfile
 import zlib
+from collections.abc import Collection
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from figure_kedro.datasets.sources.checksums import published_checksums
 from figure_kedro.datasets.sources.raw_files import RawFiles
+from figure_kedro.datasets.sources.source import SOURCES, Source, SourceSettings
 from figure_kedro.errors import UserError
 from figure_kedro.graph import Graph, graph_from_edges, random_splits, splits_from_masks
+from figure_kedro.parts import Decides
 
 OGB = "https://snap.stanford.edu/ogb/data/nodeproppred/arxiv.zip"
 FOLDER = "ogbn_arxiv"
@@ -22,50 +25,64 @@ PARTS = ("split/time/train", "split/time/valid", "split/time/test")
 YEAR_CLASSES = 5
 
 
-class Settings(BaseModel):
+class ArxivSettings(SourceSettings):
     """Which labels, and whether citations keep their direction."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     kind: Literal["arxiv"] = "arxiv"
-    labels: Literal["subject", "year"] = Field("subject", description="40 subject areas, or five classes of years")
-    directed: bool = Field(False, description="whether an edge goes from the citing paper to the cited one only")
-    splits: int = Field(5, ge=1, description="number of random 50/25/25 splits for labels by year")
-    seed: int = Field(0, ge=0, description="of those splits")
-
-
-def load(settings: Settings, raw: RawFiles, name: str) -> Graph:
-    """Read the csv.gz files of ogbn-arxiv, "Open Graph Benchmark" (Hu et al., 2020).
-
-    Subjects come with OGB's split by time. Years become classes by the rule of arxiv-year, "Large Scale Learning on
-    Non-Homophilous Graphs" (Lim et al., 2021), with random splits drawn here from a seed: the five published ones
-    exist as a pickled array only, which is not opened.
-
-    A mirror may hold the unpacked files (``ogbn_arxiv/raw/edge.csv.gz`` and so on, as the ``ogb`` package leaves
-    them) or OGB's archive as ``ogbn_arxiv/arxiv.zip``.
-    """
-    files = _files(raw)
-    features = _read(files["raw/node-feat"], np.float32)
-    years = _column(files["raw/node_year"], len(features))
-    labels = _column(files["raw/node-label"], len(features))
-    edges = _read(files["raw/edge"], np.int64, columns=2)
-    classes = None
-    if settings.labels == "year":
-        labels, classes = year_quantiles(years, YEAR_CLASSES)
-        splits = random_splits(labels, settings.splits, 0.5, 0.25, settings.seed, stratified=False)
-    else:
-        splits = splits_from_masks(*(_mask(files[part], len(labels)) for part in PARTS), name)
-    return graph_from_edges(
-        edges[:, 0],
-        edges[:, 1],
-        name=name,
-        num_nodes=len(features),
-        directed=settings.directed,
-        features=features,
-        labels=labels,
-        classes=classes,
-        splits=splits,
+    labels: Annotated[Literal["subject", "year"], Decides.TARGETS] = Field(
+        "subject", description="40 subject areas, or five classes of years"
     )
+    directed: bool = Field(False, description="whether an edge goes from the citing paper to the cited one only")
+    splits: Annotated[int, Decides.TARGETS] = Field(
+        5, ge=1, description="number of random 50/25/25 splits for labels by year"
+    )
+    seed: Annotated[int, Decides.TARGETS] = Field(0, ge=0, description="of those splits")
+
+    def idle(self) -> Collection[str]:
+        return {"splits", "seed"} if self.labels == "subject" else ()
+
+
+@SOURCES.register
+class Arxiv(Source):
+    """The arXiv citation graph from OGB's tables."""
+
+    Settings = ArxivSettings
+    settings: ArxivSettings
+
+    def load(self, raw: RawFiles, name: str) -> Graph:
+        """Read the csv.gz files of ogbn-arxiv, "Open Graph Benchmark" (Hu et al., 2020).
+
+        Subjects come with OGB's split by time. Years become classes by the rule of arxiv-year, "Large Scale Learning on
+        Non-Homophilous Graphs" (Lim et al., 2021), with random splits drawn here from a seed: the five published ones
+        exist as a pickled array only, which is not opened.
+
+        A mirror may hold the unpacked files (``ogbn_arxiv/raw/edge.csv.gz`` and so on, as the ``ogb`` package leaves
+        them) or OGB's archive as ``ogbn_arxiv/arxiv.zip``.
+        """
+        settings = self.settings
+        files = _files(raw)
+        features = _read(files["raw/node-feat"], np.float32)
+        years = _column(files["raw/node_year"], len(features))
+        labels = _column(files["raw/node-label"], len(features))
+        edges = _read(files["raw/edge"], np.int64, columns=2)
+        classes = None
+        if settings.labels == "year":
+            labels, classes = year_quantiles(years, YEAR_CLASSES)
+            splits = random_splits(labels, settings.splits, 0.5, 0.25, settings.seed, stratified=False)
+        else:
+            train, val, test = (_mask(files[part], len(labels)) for part in PARTS)
+            splits = splits_from_masks(train, val, test, name)
+        return graph_from_edges(
+            edges[:, 0],
+            edges[:, 1],
+            name=name,
+            num_nodes=len(features),
+            directed=settings.directed,
+            features=features,
+            labels=labels,
+            classes=classes,
+            splits=splits,
+        )
 
 
 def year_quantiles(years: np.ndarray, classes: int) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -94,14 +111,15 @@ def year_quantiles(years: np.ndarray, classes: int) -> tuple[np.ndarray, tuple[s
 
 def _files(raw: RawFiles) -> dict[str, Path]:
     paths = {table: f"{FOLDER}/{table}.csv.gz" for table in TABLES + PARTS}
-    files = {table: raw.find(path, published_checksums()[path]) for table, path in paths.items()}
-    if None not in files.values():
+    found = {table: raw.find(path, published_checksums()[path]) for table, path in paths.items()}
+    files = {table: path for table, path in found.items() if path is not None}
+    if len(files) == len(paths):
         return files
     archive = raw.get(f"{FOLDER}/arxiv.zip", OGB, published_checksums()[f"{FOLDER}/arxiv.zip"])
     try:
         with zipfile.ZipFile(archive) as members:
             for table, path in paths.items():
-                if files[table] is None:
+                if table not in files:
                     with members.open(f"arxiv/{table}.csv.gz") as stream:
                         files[table] = raw.add(path, stream, published_checksums()[path], str(archive))
     except (zipfile.BadZipFile, KeyError) as error:

@@ -1,18 +1,18 @@
 """A contextual stochastic block model: size, degree, classes and homophily as wanted."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from figure_kedro.datasets.sources.raw_files import RawFiles
+from figure_kedro.datasets.sources.source import SOURCES, Source, SourceSettings
 from figure_kedro.graph import Graph
 from figure_kedro.graph.csbm import generate_csbm
+from figure_kedro.parts import Decides
 
 
-class Settings(BaseModel):
+class CsbmSettings(SourceSettings):
     """What decides the graph that is drawn."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["csbm"] = "csbm"
     nodes: int = Field(1000, ge=2, description="number of nodes")
@@ -21,10 +21,17 @@ class Settings(BaseModel):
     homophily: float = Field(0.8, ge=0, le=1, description="share of edges that join nodes of one class")
     features: int = Field(16, ge=0, description="number of features; 0 for none")
     signal: float = Field(1.0, ge=0, description="norm of the class means, in standard deviations of the noise")
-    splits: int = Field(10, ge=1, description="number of random splits")
+    splits: Annotated[int, Decides.TARGETS] = Field(10, ge=1, description="number of random splits")
     seed: int = Field(0, ge=0, description="of the random generator; equal seeds give equal graphs")
 
 
-def load(settings: Settings, raw: RawFiles, name: str) -> Graph:
-    """Draw the graph; no file is read."""
-    return generate_csbm(**settings.model_dump(exclude={"kind"}), name=name)
+@SOURCES.register
+class Csbm(Source):
+    """A drawn graph of any size."""
+
+    Settings = CsbmSettings
+    settings: CsbmSettings
+
+    def load(self, raw: RawFiles, name: str) -> Graph:
+        """Draw the graph; no file is read."""
+        return generate_csbm(**self.settings.model_dump(exclude={"kind"}), name=name)

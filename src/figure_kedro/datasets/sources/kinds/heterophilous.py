@@ -2,31 +2,38 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from figure_kedro.datasets.sources.pyg import graph_from_pyg
 from figure_kedro.datasets.sources.raw_files import RawFiles
+from figure_kedro.datasets.sources.source import SOURCES, Source, SourceSettings
 from figure_kedro.graph import Graph
 
 YANDEX = "https://github.com/yandex-research/heterophilous-graphs/raw/main/data"
 
 
-class Settings(BaseModel):
+class HeterophilousSettings(SourceSettings):
     """Which heterophilous graph."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["heterophilous"] = "heterophilous"
     name: Literal["roman_empire", "minesweeper"] = Field(description="the published data set")
 
 
-def load(settings: Settings, raw: RawFiles, name: str) -> Graph:
-    """Load a graph of "A Critical Look at the Evaluation of GNNs under Heterophily: Are We Really Making Progress?"
-    (Platonov et al., 2023).
+@SOURCES.register
+class Heterophilous(Source):
+    """A published heterophilous graph."""
 
-    The raw file is an npz archive of plain arrays: nothing in it can be executed.
-    """
-    from torch_geometric.datasets import HeterophilousGraphDataset  # slow to import, generated graphs do without
+    Settings = HeterophilousSettings
+    settings: HeterophilousSettings
 
-    files = raw.get_all({f"{settings.name}/raw/{settings.name}.npz": f"{YANDEX}/{settings.name}.npz"})
-    return graph_from_pyg(lambda root: HeterophilousGraphDataset(root, settings.name), files, name)
+    def load(self, raw: RawFiles, name: str) -> Graph:
+        """Load a graph of "A Critical Look at the Evaluation of GNNs under Heterophily: Are We Really Making Progress?"
+        (Platonov et al., 2023).
+
+        The raw file is an npz archive of plain arrays: nothing in it can be executed.
+        """
+        settings = self.settings
+        from torch_geometric.datasets import HeterophilousGraphDataset  # slow to import, generated graphs do without
+
+        files = raw.get_all({f"{settings.name}/raw/{settings.name}.npz": f"{YANDEX}/{settings.name}.npz"})
+        return graph_from_pyg(lambda root: HeterophilousGraphDataset(root, settings.name), files, name)

@@ -1,23 +1,24 @@
 """A graph in one npz file of plain arrays."""
 
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from figure_kedro.datasets.sources.checksums import published_checksums
 from figure_kedro.datasets.sources.raw_files import RawFiles
+from figure_kedro.datasets.sources.source import SOURCES, Source, SourceSettings
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.graph import Graph, graph_from_edges, splits_from_masks
+from figure_kedro.parts import Decides
 
 
-class Settings(BaseModel):
+class NpzArchiveSettings(SourceSettings):
     """Which archive, and which of its labels."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["npz_archive"] = "npz_archive"
     file: Literal[
@@ -29,55 +30,70 @@ class Settings(BaseModel):
         "squirrel.npz",
         "minesweeper.npz",
     ] = Field("ogbn_arxiv_no_features.npz", description="a known archive, in the raw mirror or the folder around it")
-    path: str | None = Field(None, description="any other archive of the same layout, instead of `file`")
-    labels: Literal["subject", "year"] = Field("subject", description="for arXiv, what its classes are")
+    path: Annotated[str | None, Decides.CONTENT] = Field(
+        None, description="any other archive of the same layout, instead of `file`"
+    )
+    labels: Annotated[Literal["subject", "year"], Decides.TARGETS] = Field(
+        "subject", description="for arXiv, what its classes are"
+    )
     directed: bool = Field(False, description="whether to keep the direction of the edges, if the archive has it")
 
-
-def load(settings: Settings, raw: RawFiles, name: str) -> Graph:
-    """Read an archive with these arrays (``n`` nodes, ``m`` edges, ``d`` features, ``s`` splits):
-
-    - ``edges`` int ``(m, 2)``, and ``edges_directed`` bool: if false, each edge is there once, in any direction;
-    - ``node_features`` ``(n, d)``, or the parts ``node_features_data``, ``_indices``, ``_indptr`` and ``_shape`` of a
-      CSR matrix, or neither;
-    - ``node_labels`` int ``(n,)``; ``train_masks``, ``val_masks``, ``test_masks`` bool ``(s, n)``;
-    - ``year_labels`` and ``year_train_masks`` and so on, for the labels by year.
-    """
-    path = _find(settings, raw)
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = dict(archive)
-    except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path} is not an npz archive of plain arrays: {' '.join(str(error).split())}") from error
-
-    def array(key: str) -> np.ndarray:
-        if key not in arrays:
-            raise UserError(f"{path} has no array {key!r}; {nearest(key, arrays)}")
-        return arrays[key]
-
-    if settings.directed and not array("edges_directed"):
-        raise UserError(f"{path} holds undirected edges; leave source.directed out")
-    prefix = "year_" if settings.labels == "year" else ""
-    labels = array("year_labels" if settings.labels == "year" else "node_labels")
-    masks = (array(f"{prefix}{part}_masks") for part in ("train", "val", "test"))
-    features = arrays.get("node_features")
-    if "node_features_data" in arrays:
-        parts = tuple(array(f"node_features_{part}") for part in ("data", "indices", "indptr"))
-        features = sp.csr_array(parts, shape=tuple(array("node_features_shape")))
-    source, target = array("edges").T
-    return graph_from_edges(
-        source,
-        target,
-        name=name,
-        num_nodes=len(labels),
-        directed=settings.directed,
-        features=features,
-        labels=labels,
-        splits=splits_from_masks(*masks, name),
-    )
+    def idle(self) -> Collection[str]:
+        return {"file"} if self.path is not None else ()
 
 
-def _find(settings: Settings, raw: RawFiles) -> Path:
+@SOURCES.register
+class NpzArchive(Source):
+    """A graph in one archive."""
+
+    Settings = NpzArchiveSettings
+    settings: NpzArchiveSettings
+
+    def load(self, raw: RawFiles, name: str) -> Graph:
+        """Read an archive with these arrays (``n`` nodes, ``m`` edges, ``d`` features, ``s`` splits):
+
+        - ``edges`` int ``(m, 2)``, and ``edges_directed`` bool: if false, each edge is there once, in any direction;
+        - ``node_features`` ``(n, d)``, or the parts ``node_features_data``, ``_indices``, ``_indptr`` and ``_shape`` of
+          a CSR matrix, or neither;
+        - ``node_labels`` int ``(n,)``; ``train_masks``, ``val_masks``, ``test_masks`` bool ``(s, n)``;
+        - ``year_labels`` and ``year_train_masks`` and so on, for the labels by year.
+        """
+        settings = self.settings
+        path = _find(settings, raw)
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                arrays = dict(archive)
+        except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+            raise UserError(f"{path} is not an npz archive of plain arrays: {' '.join(str(error).split())}") from error
+
+        def array(key: str) -> np.ndarray:
+            if key not in arrays:
+                raise UserError(f"{path} has no array {key!r}; {nearest(key, arrays)}")
+            return arrays[key]
+
+        if settings.directed and not array("edges_directed"):
+            raise UserError(f"{path} holds undirected edges; leave source.directed out")
+        prefix = "year_" if settings.labels == "year" else ""
+        labels = array("year_labels" if settings.labels == "year" else "node_labels")
+        train, val, test = (array(f"{prefix}{part}_masks") for part in ("train", "val", "test"))
+        features = arrays.get("node_features")
+        if "node_features_data" in arrays:
+            parts = tuple(array(f"node_features_{part}") for part in ("data", "indices", "indptr"))
+            features = sp.csr_array(parts, shape=tuple(array("node_features_shape")))
+        source, target = array("edges").T
+        return graph_from_edges(
+            source,
+            target,
+            name=name,
+            num_nodes=len(labels),
+            directed=settings.directed,
+            features=features,
+            labels=labels,
+            splits=splits_from_masks(train, val, test, name),
+        )
+
+
+def _find(settings: NpzArchiveSettings, raw: RawFiles) -> Path:
     if settings.path is not None:
         path = Path(settings.path)
         if not path.is_file():

@@ -1,40 +1,57 @@
 """The user's own graph: an edge table and, where there is one, a node table."""
 
-from typing import Literal, Self
+from collections.abc import Collection
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from figure_kedro.datasets.sources.own_nodes import Nodes, read_nodes
 from figure_kedro.datasets.sources.raw_files import RawFiles
+from figure_kedro.datasets.sources.source import SOURCES, Source, SourceSettings
 from figure_kedro.datasets.sources.tables import as_text, column, default_column, read_ids, read_table
 from figure_kedro.errors import UserError
 from figure_kedro.graph import Graph, graph_from_edges
+from figure_kedro.parts import Decides
 
 
-class Settings(BaseModel):
+class OwnSettings(SourceSettings):
     """Where the tables are and what their columns mean. Paths are relative to the current directory."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     kind: Literal["own"] = "own"
-    edges: str = Field(description="edge table, .csv, .csv.gz or .parquet: one edge a row")
+    edges: Annotated[str, Decides.CONTENT] = Field(
+        description="edge table, .csv, .csv.gz or .parquet: one edge per row"
+    )
     source_column: str | None = Field(None, description="where an edge starts; default: the first column")
     target_column: str | None = Field(None, description="where it ends; default: the first column but the source")
     weight_column: str | None = Field(None, description="positive edge weights; default: every edge weighs 1")
     directed: bool = Field(False, description="whether edges go from source to target only")
-    nodes: str | None = Field(None, description="node table, one node a row; default: the nodes are the endpoints")
+    nodes: Annotated[str | None, Decides.CONTENT] = Field(
+        None, description="node table, one node per row; default: the nodes are the endpoints"
+    )
     id_column: str | None = Field(None, description="ids in the node table; default: its first column")
     label_column: str | None = Field(None, description="classes; an empty cell is a node without a label")
     feature_columns: tuple[str, ...] | None = Field(
         None, description="numbers only; default: all numeric columns that have no other meaning"
     )
-    split_columns: tuple[str, ...] = Field((), description="one split a column: train, val, test or empty")
-    random_splits: int = Field(10, ge=0, description="stratified splits, drawn if there are labels and no split column")
-    train: float = Field(0.5, gt=0, lt=1, description="share of the labelled nodes for training in random splits")
-    val: float = Field(0.25, gt=0, lt=1, description="share for validation; the rest is for the test")
-    seed: int = Field(0, ge=0, description="of the random splits")
+    split_columns: tuple[str, ...] = Field((), description="one column per split: train, val, test or empty")
+    random_splits: Annotated[int, Decides.TARGETS] = Field(
+        10, ge=0, description="stratified splits, drawn if there are labels and no split column"
+    )
+    train: Annotated[float, Decides.TARGETS] = Field(
+        0.5, gt=0, lt=1, description="share of the labelled nodes for training in random splits"
+    )
+    val: Annotated[float, Decides.TARGETS] = Field(
+        0.25, gt=0, lt=1, description="share for validation; the rest is for the test"
+    )
+    seed: Annotated[int, Decides.TARGETS] = Field(0, ge=0, description="of the random splits")
+
+    def idle(self) -> Collection[str]:
+        drawn = self.label_column is not None and not self.split_columns
+        if drawn and self.random_splits:
+            return ()
+        return {"train", "val", "seed"} if drawn else {"random_splits", "train", "val", "seed"}
 
     @field_validator("feature_columns", "split_columns", mode="before")
     @classmethod
@@ -58,43 +75,52 @@ class Settings(BaseModel):
         return self
 
 
-def load(settings: Settings, raw: RawFiles, name: str) -> Graph:
-    """Read the user's tables.
+@SOURCES.register
+class Own(Source):
+    """A graph in the user's tables."""
 
-    Ids may be of any type, unsorted and with gaps. With a node table its rows give the order of the nodes and every
-    endpoint must be in it; without one the nodes are the endpoints, sorted. Whole numbers are compared as numbers if
-    all ids are, and every other mixture as text.
+    Settings = OwnSettings
+    settings: OwnSettings
 
-    Raises:
-        UserError: For anything in the tables that makes no graph, naming the file, the column and the row or node.
-    """
-    frame = read_table(settings.edges, [0, 1, *filter(None, (settings.source_column, settings.target_column))])
-    source, target = _endpoint_columns(settings, frame)
-    endpoints = [read_ids(values, settings.edges) for values in (source, target)]
-    weights = None if settings.weight_column is None else _weights(settings, frame)
-    nodes = Nodes(ids=_sorted_ids(endpoints)) if settings.nodes is None else read_nodes(settings)
-    rows = _rows(endpoints, nodes.ids)
-    for values, ids, found in zip((source, target), endpoints, rows, strict=True):
-        if (found < 0).any():
-            edge = int(np.argmax(found < 0))
-            raise UserError(
-                f"{settings.edges}, column {values.name!r}, row {edge + 1}: there is no node {str(ids[edge])!r} in "
-                f"{settings.nodes}, column {nodes.id_column!r}"
-            )
-    return graph_from_edges(
-        *rows,
-        name=name,
-        ids=nodes.ids,
-        weights=weights,
-        directed=settings.directed,
-        features=nodes.features,
-        labels=nodes.labels,
-        classes=nodes.classes,
-        splits=nodes.splits,
-    )
+    def load(self, raw: RawFiles, name: str) -> Graph:
+        """Read the user's tables.
+
+        Ids may be of any type, unsorted and with gaps. With a node table its rows give the order of the nodes and
+        every endpoint must be in it; without one the nodes are the endpoints, sorted. Whole numbers are compared as
+        numbers if all ids are, and every other mixture as text.
+
+        Raises:
+            UserError: For anything in the tables that makes no graph, naming the file, the column and the row or node.
+        """
+        settings = self.settings
+        frame = read_table(settings.edges, [0, 1, *filter(None, (settings.source_column, settings.target_column))])
+        source, target = _endpoint_columns(settings, frame)
+        endpoints = [read_ids(values, settings.edges) for values in (source, target)]
+        named = settings.weight_column
+        weights = None if named is None else _weights(settings, column(frame, settings.edges, named))
+        nodes = Nodes(ids=_sorted_ids(endpoints)) if settings.nodes is None else read_nodes(settings)
+        rows = _rows(endpoints, nodes.ids)
+        for values, ids, found in zip((source, target), endpoints, rows, strict=True):
+            if (found < 0).any():
+                edge = int(np.argmax(found < 0))
+                raise UserError(
+                    f"{settings.edges}, column {values.name!r}, row {edge + 1}: there is no node {str(ids[edge])!r} in "
+                    f"{settings.nodes}, column {nodes.id_column!r}"
+                )
+        return graph_from_edges(
+            *rows,
+            name=name,
+            ids=nodes.ids,
+            weights=weights,
+            directed=settings.directed,
+            features=nodes.features,
+            labels=nodes.labels,
+            classes=nodes.classes,
+            splits=nodes.splits,
+        )
 
 
-def _endpoint_columns(settings: Settings, frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+def _endpoint_columns(settings: OwnSettings, frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     if len(frame.columns) < 2:
         raise UserError(
             f"{settings.edges} has one column, {frame.columns[0]!r}; an edge table needs two, separated by commas"
@@ -107,8 +133,7 @@ def _endpoint_columns(settings: Settings, frame: pd.DataFrame) -> tuple[pd.Serie
     return column(frame, path, source), column(frame, path, target)
 
 
-def _weights(settings: Settings, frame: pd.DataFrame) -> np.ndarray:
-    values = column(frame, settings.edges, settings.weight_column)
+def _weights(settings: OwnSettings, values: pd.Series) -> np.ndarray:
     weights = pd.to_numeric(values, errors="coerce").to_numpy(np.float32, na_value=np.nan)
     bad = ~(np.isfinite(weights) & (weights > 0))
     if bad.any():

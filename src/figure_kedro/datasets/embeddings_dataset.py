@@ -1,0 +1,149 @@
+"""Embeddings on disk: mapped arrays for programs, and tables under the user's ids for people."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from figure_kedro.datasets.files.array_folder import DESCRIPTION, FORMAT, read_arrays, write_description
+from figure_kedro.datasets.graph_dataset import GraphDataset, OperatorDataset
+from figure_kedro.datasets.handles import BlockStore
+from figure_kedro.datasets.once import OnceDataset
+from figure_kedro.datasets.representation_dataset import RepresentationDataset
+from figure_kedro.embeddings import Embeddings
+
+STORED_NUMBERS = 100_000_000
+"""Embeddings of at most so many numbers are kept unless asked otherwise."""
+
+TABLE_ROWS = 65_536
+"""Rows of a table that are written at a time."""
+
+
+class EmbeddingsDataset(OnceDataset[Embeddings]):
+    """Keeps the embeddings of every view twice in one folder: ``view_<number>.npy``, mapped from disk by whatever comes
+    after, and ``<view>.parquet``, the user's node ids and then one column for each dimension.
+
+    Embeddings that are not kept are computed again, from the weights and view by view, when they are first asked for;
+    until the run is over they lie in files that are removed then.
+
+    Args:
+        filepath: Of the folder.
+        keep: Whether to keep them: ``always``, ``never``, or ``auto`` up to 100 million numbers.
+        graph, operator, encoder: Where the things are that embeddings are computed from.
+        metadata: For Kedro-Viz.
+
+    Example::
+
+        embeddings:
+          type: figure_kedro.datasets.embeddings_dataset.EmbeddingsDataset
+          filepath: data/07_model_output/cora/embeddings
+          keep: auto
+          graph: data/03_primary/cora/graph
+          operator: data/05_model_input/cora/operator
+          encoder: data/06_models/cora
+    """
+
+    keeps_saved = True
+
+    def __init__(
+        self,
+        *,
+        filepath: str,
+        graph: str,
+        operator: str,
+        encoder: str,
+        keep: Literal["auto", "always", "never"] = "auto",
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(filepath=filepath, metadata=metadata)
+        self._keep = keep
+        self._graph, self._operator = GraphDataset(filepath=graph), OperatorDataset(filepath=operator)
+        self._encoder = RepresentationDataset(filepath=encoder)
+        self._scratch = BlockStore(self._filepath.with_name(f".{self._filepath.name}-{os.getpid()}"))
+
+    def write(self, data: Embeddings) -> None:
+        """Write every view as it is computed, if they are to be kept; the folder appears whole or not at all."""
+        if self._keep == "never" or (self._keep == "auto" and data.numbers > STORED_NUMBERS):
+            shutil.rmtree(self._filepath, ignore_errors=True)  # of an earlier run that kept them
+            return
+        self._filepath.parent.mkdir(parents=True, exist_ok=True)
+        new = Path(tempfile.mkdtemp(prefix=f".{self._filepath.name}-", dir=self._filepath.parent))
+        try:
+            for number, (name, view) in enumerate(data.items_in_turn()):
+                np.save(new / f"view_{number}.npy", view, allow_pickle=False)
+                _write_table(new / f"{name}.parquet", data.ids, view)
+            ids = data.ids.astype(np.str_) if data.ids.dtype == object else data.ids
+            np.save(new / "ids.npy", ids, allow_pickle=False)
+            write_description(new, {"format": FORMAT, "views": list(data.names), "width": data.width})
+            new.chmod(0o755)
+            shutil.rmtree(self._filepath, ignore_errors=True)
+            os.replace(new, self._filepath)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+    def save(self, data: Embeddings) -> None:
+        self.write(data)
+        if self._is_kept():
+            self._loaded = None  # read back, mapped from disk
+        else:
+            self._scratch.clear()  # of what was saved before
+            self._loaded = _Scratched(data, self._scratch)
+
+    def read(self) -> Embeddings:
+        if not self._is_kept():
+            computed = self._encoder.load().embed(self._graph.load(), self._operator.load())
+            return _Scratched(computed, self._scratch)
+        arrays, description = read_arrays(self._filepath)
+        names = tuple(description["views"])
+        views = {name: arrays[f"view_{number}"] for number, name in enumerate(names)}
+        return Embeddings(
+            names,
+            arrays["ids"],
+            description["width"],
+            compute=lambda: iter(views.values()),
+            graph=self._graph.load,
+            arrays=views,
+        )
+
+    def _is_kept(self) -> bool:
+        return (self._filepath / DESCRIPTION).exists()
+
+    def _exists(self) -> bool:
+        return self._is_kept() or (self._keep != "always" and self._encoder.exists())
+
+    def _release(self) -> None:
+        super()._release()
+        for part in (self._graph, self._operator, self._encoder):
+            part.release()
+        self._scratch.clear()
+
+
+class _Scratched(Embeddings):
+    """Embeddings that are computed into files of their own when the first of them is asked for."""
+
+    def __init__(self, lazy: Embeddings, scratch: BlockStore) -> None:
+        super().__init__(lazy.names, lazy.ids, lazy.width, compute=lazy._compute, graph=lazy.graph)
+        self._scratch = scratch
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        self.materialise(self._scratch.allocate)
+        return super().__getitem__(name)
+
+
+def _write_table(path: Path, ids: np.ndarray, view: np.ndarray) -> None:
+    names = ["id", *(f"e{column}" for column in range(view.shape[1]))]
+    writer = None
+    for start in range(0, len(view), TABLE_ROWS):
+        rows = slice(start, start + TABLE_ROWS)
+        values = ids[rows].astype(object) if ids.dtype.kind in "US" else ids[rows]
+        columns = [pa.array(values), *(pa.array(column) for column in np.ascontiguousarray(view[rows].T))]
+        table = pa.table(columns, names=names)
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()

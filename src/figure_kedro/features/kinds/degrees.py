@@ -1,0 +1,80 @@
+"""How well connected a node and its neighbours are."""
+
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from figure_kedro.features.neighbours import neighbours_in_either_direction
+from figure_kedro.features.structural import STRUCTURAL, ColumnSettings, StructuralFeatures
+from figure_kedro.graph import Graph
+
+
+class DegreesSettings(ColumnSettings):
+    """Statistics of degrees, and PageRank."""
+
+    structural: Literal["degrees"] = "degrees"
+
+
+@STRUCTURAL.register
+class Degrees(StructuralFeatures):
+    """Columns of :func:`degree_features`."""
+
+    Settings = DegreesSettings
+
+    def columns(self, graph: Graph) -> np.ndarray | None:
+        return degree_features(graph)
+
+
+def degree_features(graph: Graph) -> np.ndarray:
+    r"""Six columns that say how well connected a node and its neighbours are, each of mean 0 and variance 1:
+
+    .. math:: l_u, \; \underset{v \in N(u)}{\text{mean}} \, l_v, \; \min_v l_v, \; \max_v l_v, \;
+        \underset{v}{\text{std}} \, l_v, \; \log \pi_u, \quad l_u = \log(1 + |N(u)|)
+
+    :math:`N(u)` are the neighbours in either direction, weights aside, and :math:`\pi` is PageRank along the edges
+    with their weights. The four statistics of an isolated node are 0 before the columns are standardised; a column
+    that is the same for all nodes is zero.
+    """
+    neighbours = neighbours_in_either_direction(graph)
+    counts = np.diff(neighbours.indptr)
+    log_degree = np.log1p(counts.astype(np.float64))
+    around = log_degree[neighbours.indices]
+    some = counts > 0
+    starts = neighbours.indptr[:-1][some]  # reduceat cannot skip an empty row
+
+    def over_neighbours(reduce: np.ufunc, values: np.ndarray) -> np.ndarray:
+        result = np.zeros(graph.num_nodes)
+        if len(starts):
+            result[some] = reduce.reduceat(values, starts)
+        return result
+
+    divisor = np.maximum(counts, 1)
+    mean = over_neighbours(np.add, around) / divisor
+    deviation = around - np.repeat(mean, counts)
+    std = np.sqrt(over_neighbours(np.add, deviation**2) / divisor)
+    smallest, largest = over_neighbours(np.minimum, around), over_neighbours(np.maximum, around)
+    columns = np.column_stack([log_degree, mean, smallest, largest, std, np.log(pagerank(graph))])
+    centred = columns - columns.mean(axis=0)
+    spread = centred.std(axis=0)
+    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-9)
+
+
+def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-10, steps: int = 200) -> np.ndarray:
+    r"""PageRank after "The anatomy of a large-scale hypertextual Web search engine" (Brin and Page, 1998):
+
+    .. math:: \pi = d \, \pi (D^{-1} A + \delta 1^T / n) + (1 - d) / n, \quad \sum_u \pi_u = 1
+
+    with :math:`d` the damping and :math:`\delta_u = 1` for a node without outgoing edges, which jumps anywhere.
+    """
+    n = graph.num_nodes
+    strength = graph.adjacency.sum(axis=1, dtype=np.float64)
+    inverse = np.divide(1.0, strength, out=np.zeros(n), where=strength > 0)
+    backwards = sp.csr_array(graph.adjacency.T, dtype=np.float64)
+    rank = np.full(n, 1.0 / n)
+    for _ in range(steps):
+        jump = damping * rank[strength == 0].sum() + 1 - damping
+        before, rank = rank, damping * (backwards @ (rank * inverse)) + jump / n
+        if np.abs(rank - before).sum() < tolerance:
+            break
+    return rank

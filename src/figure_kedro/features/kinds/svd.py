@@ -1,0 +1,77 @@
+"""Leading singular vectors of the normalised adjacency."""
+
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field
+
+from figure_kedro.features.structural import STRUCTURAL, ColumnSettings, StructuralFeatures
+from figure_kedro.features.truncated_svd import truncated_svd
+from figure_kedro.filters import normalised_adjacency
+from figure_kedro.graph import Graph
+
+
+class SpectralSettings(ColumnSettings):
+    """Singular vectors, so that nodes with similar neighbours are near each other."""
+
+    components: int = Field(128, gt=0, description="number of columns")
+    seed: int = Field(0, ge=0, description="seed of the random start of the iteration")
+
+
+class SvdSettings(SpectralSettings):
+    """Singular vectors for every graph."""
+
+    structural: Literal["svd"] = "svd"
+
+
+@STRUCTURAL.register
+class Svd(StructuralFeatures):
+    """Columns of :func:`spectral_features`."""
+
+    Settings = SvdSettings
+    settings: SpectralSettings
+
+    def columns(self, graph: Graph) -> np.ndarray | None:
+        return spectral_features(graph, self.settings.components, self.settings.seed)
+
+
+def spectral_features(graph: Graph, components: int, seed: int = 0) -> np.ndarray:
+    r"""Leading singular vectors of the normalised adjacency without self-loops, weighted by their singular values:
+
+    .. math:: A_n \approx U \Sigma V^T, \quad X = c \, U \Sigma^{1/2}
+
+    so that nodes with similar neighbours are near each other. One factor :math:`c` for all columns keeps their
+    weights relative to each other: it makes the mean squared norm of a row equal to that of the given features, so
+    that neither block drowns the other, and without given features it makes the mean square of an entry 1. For a
+    directed graph the first half of the columns is taken from :math:`U` (to whom a node points) and the second from
+    :math:`V \Sigma^{1/2}` (who points at it). The largest entry of each column in magnitude is positive.
+
+    Isolated nodes get zeros. A graph of ``n`` nodes has at most ``n`` components; where ``components`` is larger
+    there are ``n`` columns (twice that if directed), and columns beyond the rank of the matrix are zero. Singular
+    vectors of equal singular values, such as those of several connected components, are a basis picked by the seed.
+
+    Args:
+        graph: Only its edges and the scale of its features are used.
+        components: Number of columns.
+        seed: Of the random start of the iteration.
+    """
+    matrix = normalised_adjacency(graph.adjacency, self_loops=False)
+    rank = (components + 1) // 2 if graph.directed else components
+    left, values, right = truncated_svd(matrix, min(rank, graph.num_nodes), seed)
+    columns = np.hstack([left, right])[:, :components] if graph.directed else left
+    weights = np.sqrt(np.concatenate([values, values]) if graph.directed else values)[: columns.shape[1]]
+    columns = _fix_signs(columns * weights)
+    wanted = columns.shape[1] if graph.features is None else _mean_squared_row_norm(graph.features)
+    measured = _mean_squared_row_norm(columns)
+    return columns * np.sqrt(wanted / measured) if measured > 0 else columns
+
+
+def _mean_squared_row_norm(features: np.ndarray | sp.csr_array) -> float:
+    values = features.data if sp.issparse(features) else features
+    return float(np.square(values, dtype=np.float64).sum()) / features.shape[0]
+
+
+def _fix_signs(columns: np.ndarray) -> np.ndarray:
+    largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
+    return columns * np.where(largest < 0, -1, 1).astype(columns.dtype)

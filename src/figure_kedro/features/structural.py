@@ -1,0 +1,62 @@
+"""What every kind of structural features can do: features that are made from the edges alone."""
+
+from abc import ABC, abstractmethod
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field
+
+from figure_kedro.graph import Graph
+from figure_kedro.graph.graph import Features
+from figure_kedro.parts import Kind, Part, Settings
+
+
+class FeatureSettings(Settings):
+    """Which features a graph is given before it is filtered: the settings that all kinds share."""
+
+    structural: str = Field(description="kind of structural features")
+    normalise: Literal["none", "rows"] = Field(
+        "none", description="rows: each row of the given features is divided by the sum of its magnitudes"
+    )
+
+
+class ColumnSettings(FeatureSettings):
+    """What a kind that adds columns has beside that."""
+
+    keep_given: bool = Field(True, description="whether the given features stand before the structural ones")
+    scale: float = Field(1.0, gt=0, allow_inf_nan=False, description="factor on the structural columns")
+
+
+class StructuralFeatures(Part, ABC):
+    """Columns that say where a node stands in its graph, for a graph without features or beside those it has.
+
+    A new kind is one new file in ``figure_kedro/features/kinds`` with its settings and a class that registers itself.
+    """
+
+    def __init__(self, settings: ColumnSettings) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def columns(self, graph: Graph) -> np.ndarray | None:
+        """The columns ``(n, c)``, finite on every graph; ``None`` if this graph gets none."""
+
+    def features(self, graph: Graph) -> Features | None:
+        """The graph's own features with the structural ones beside them, or instead of them.
+
+        Given features that are sparse stay so, and the result is CSR; otherwise it is dense.
+        """
+        columns = self.columns(graph)
+        if columns is None:
+            return graph.features
+        structural = (self.settings.scale * columns).astype(np.float32)
+        if graph.features is None or not self.settings.keep_given:
+            return structural
+        if sp.issparse(graph.features):
+            return sp.csr_array(sp.hstack([graph.features, sp.csr_array(structural)], format="csr"))
+        return np.hstack([graph.features, structural])
+
+
+STRUCTURAL: Kind[StructuralFeatures] = Kind(
+    "kind of structural features", tag="structural", package="figure_kedro.features.kinds", default="auto"
+)
