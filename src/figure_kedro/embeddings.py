@@ -55,6 +55,11 @@ class Embeddings(Mapping[str, np.ndarray]):
                 arrays[name][:] = view
             self._arrays = arrays
 
+    def rows(self, nodes: np.ndarray) -> list[np.ndarray]:
+        """The embeddings of some nodes, ascending, under every view; nothing is copied if these are all nodes."""
+        everyone = len(nodes) == len(self.ids)
+        return [view if everyone else view[nodes] for view in self.values()]
+
     def __getitem__(self, name: str) -> np.ndarray:
         if self._arrays is None:
             self._arrays = dict(self.items_in_turn())

@@ -98,7 +98,7 @@ class EmbeddingsDataset(OnceDataset[Embeddings]):
         if not self._is_kept():
             computed = self._encoder.load().embed(self._graph.load(), self._operator.load())
             return _Scratched(computed, self._scratch)
-        arrays, description = read_arrays(self._filepath)
+        arrays, description = read_arrays(self._filepath, changeable=True)
         names = tuple(description["views"])
         views = {name: arrays[f"view_{number}"] for number, name in enumerate(names)}
         return Embeddings(

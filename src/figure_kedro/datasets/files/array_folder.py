@@ -55,9 +55,17 @@ def _digest(arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def read_arrays(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Read what :func:`write_arrays` wrote; arrays are mapped from disk and read when they are used."""
+def read_arrays(folder: Path, *, changeable: bool = False) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read what :func:`write_arrays` wrote; arrays are mapped from disk and read when they are used.
+
+    Args:
+        folder: Where they are.
+        changeable: Whether the arrays can be written to, in memory alone; torch takes no others without a copy.
+    """
     description = json.loads((folder / DESCRIPTION).read_text())
     check_format(description.get("format"), FORMAT, str(folder), oldest=FORMAT)
-    arrays = {path.stem: np.load(path, mmap_mode="r", allow_pickle=False) for path in sorted(folder.glob("*.npy"))}
+    arrays = {
+        path.stem: np.load(path, mmap_mode="c" if changeable else "r", allow_pickle=False)
+        for path in sorted(folder.glob("*.npy"))
+    }
     return arrays, description

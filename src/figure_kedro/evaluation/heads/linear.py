@@ -39,7 +39,7 @@ class Linear(Head):
     settings: LinearSettings
 
     def inputs(self, embeddings: Embeddings, projection: Projection, nodes: np.ndarray) -> Views:
-        return Views([embeddings[name][nodes] for name in embeddings], projection, embeddings.names)
+        return Views(embeddings.rows(nodes), projection, embeddings.names)
 
     def space(self, inputs: Views) -> Space:
         """The paper's ranges for ``adam``: learning rates, weight decay, a mask for each filter, activation, gamma.

@@ -96,7 +96,7 @@ class Mlp(NetworkHead):
     settings: MlpSettings
 
     def inputs(self, embeddings: Embeddings, projection: Projection, nodes: np.ndarray) -> ViewInputs:
-        views = Views([embeddings[name][nodes] for name in embeddings], projection, embeddings.names)
+        views = Views(embeddings.rows(nodes), projection, embeddings.names)
         return ViewInputs(views, pick_device(self.settings.device))
 
     def space(self, inputs: ViewInputs) -> Space:
