@@ -15,6 +15,7 @@ BENCHMARKS = (
     "data_processing_growth",
     "training_peers",
     "training_bound",
+    "training_direction",
     "training_large",
     "training_decoupled",
     "training_growth",
