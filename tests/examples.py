@@ -1,5 +1,7 @@
 """Small graphs and models that several tests share."""
 
+import dataclasses
+
 import numpy as np
 import scipy.sparse as sp
 import torch
@@ -8,7 +10,7 @@ from figure_kedro.filters import BANKS, FilterBank, Operator, SparseOperator, bu
 from figure_kedro.graph import Graph
 from figure_kedro.graph.build import graph_from_edges
 from figure_kedro.methods.encoder import EncoderSettings, FigureModel
-from oracle import dense_filters, dense_operator
+from oracle import dense_filters, dense_operator, dense_words
 
 NODES = 14
 
@@ -58,9 +60,9 @@ def example_model(
     return model
 
 
-def operator_of(graph: Graph, *, self_loops: bool = True) -> Operator:
+def operator_of(graph: Graph, *, self_loops: bool = True, direction: str = "auto") -> Operator:
     """The normalised adjacency as methods are given it."""
-    return Operator.of(graph, BANKS.parse({"self_loops": self_loops}))
+    return Operator.of(graph, BANKS.parse({"self_loops": self_loops, "direction": direction}))
 
 
 def example_operator(graph: Graph, *, self_loops: bool = True) -> SparseOperator:
@@ -77,6 +79,20 @@ def exact_filters(graph: Graph, bank: str, size: int, *, self_loops: bool = True
     """The oracle's filters in double precision."""
     adjacency = torch.from_numpy(graph.adjacency.toarray()).double()
     return dense_filters(dense_operator(adjacency, self_loops), bank, size)
+
+
+def words_and_filters(graph: Graph, size: int, *, self_loops: bool = True) -> tuple[FilterBank, list[torch.Tensor]]:
+    """The bank of words in both directions, and its filters in double precision."""
+    adjacency = torch.from_numpy(graph.adjacency.toarray()).double()
+    operator = dense_operator(adjacency, self_loops)
+    return BANKS.build(BANKS.parse({"size": size, "direction": "both"})), dense_words(operator, size)
+
+
+def unweighted(graph: Graph) -> Graph:
+    """The same graph with weights of 1."""
+    adjacency = graph.adjacency.copy()
+    adjacency.data[:] = 1
+    return dataclasses.replace(graph, adjacency=adjacency)
 
 
 def bank_and_filters(

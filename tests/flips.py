@@ -18,6 +18,7 @@ BASES: dict[str, dict[str, Any]] = {
     "planetoid": {"name": "cora"},
     "heterophilous": {"name": "minesweeper"},
     "wikipedia": {"name": "squirrel"},
+    "filtered_wikipedia": {"name": "squirrel_filtered"},
     "own": {"edges": "edges.csv", "nodes": "nodes.csv", "label_column": "label"},
 }
 """What a source does not do without, or hardly; files are made in the current directory."""

@@ -36,6 +36,15 @@ def dense_filters(operator: torch.Tensor, bank: str, size: int) -> list[torch.Te
     return filters[:size]
 
 
+def dense_words(operator: torch.Tensor, size: int) -> list[torch.Tensor]:
+    """All products of fewer than ``size`` factors, each the operator or its transpose; shorter ones first."""
+    words, last = [], [torch.eye(len(operator), dtype=operator.dtype)]
+    for _ in range(size):
+        words += last
+        last = [letter @ word for letter in (operator, operator.t()) for word in last]
+    return words
+
+
 def oracle_loss(
     model: FigureModel, features: torch.Tensor, filters: list[torch.Tensor], order: torch.Tensor
 ) -> torch.Tensor:

@@ -201,7 +201,12 @@ def test_a_misspelt_setting_in_a_file_is_found_though_files_may_speak_of_other_p
 def test_nodes_get_the_merged_parameters(conf):
     given = loader(conf, dataset="mine", features={"seed": 3})["parameters"]
     assert given["filters"] == BANKS.parse({"bank": "bernstein", "size": 7, "self_loops": True})
-    assert given["filters"].model_dump() == {"bank": "bernstein", "size": 7, "self_loops": True}
+    assert given["filters"].model_dump() == {
+        "bank": "bernstein",
+        "size": 7,
+        "self_loops": True,
+        "direction": "auto",
+    }
     assert given["features"].seed == 3
     assert isinstance(given["evaluation"], HEADS["linear"].Settings)
     assert given["dataset"] == "mine"

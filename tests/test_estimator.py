@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from examples import dense_features, exact_filters, example_graph, relabelled
+from examples import dense_features, exact_filters, example_graph, relabelled, words_and_filters
 from figure_kedro.datasets.files.tensor_file import CheckpointFile, read_tensors, write_tensors
 from figure_kedro.errors import UserError
 from figure_kedro.estimator import WEIGHTS, FiGURe, Representation
@@ -17,6 +17,7 @@ from figure_kedro.graph import Graph, Targets, random_splits
 from figure_kedro.methods import strategy as strategies
 from figure_kedro.methods.kinds.deepwalk import DeepWalkSettings
 from figure_kedro.methods.kinds.figure import FigureSettings
+from figure_kedro.methods.method import METHODS
 from figure_kedro.migration import MODEL_FORMAT
 from oracle import encode
 
@@ -64,6 +65,44 @@ def test_embeddings_equal_the_oracle_under_every_filter(bank, variant, features)
         copy = max(index - identity_first, 0) if variant.get("shared") is False else 0
         expected = encode(figure.model_.encoders[copy], dense_features(graph), matrix).detach()
         np.testing.assert_allclose(views[figure.view_names[index]], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "variant"),
+    [(strategy, variant) for strategy in ("full", "sampled") for variant in VARIANTS] + [("decoupled", {})],
+    ids=str,
+)
+def test_embeddings_equal_the_oracle_under_every_word(strategy, variant, tmp_path):
+    graph = example_graph(directed=True)
+    bank, words = words_and_filters(graph, 3, self_loops=False)
+    filters = bank.settings.model_copy(update={"self_loops": False})
+    figure = estimator(filters=filters, encoder=variant, strategy=strategy).fit(graph)
+    views = figure.transform(graph)
+    assert tuple(views) == figure.view_names == bank.names
+    for index, (view, matrix) in enumerate(zip(views.values(), words, strict=True)):
+        copy = max(index - 1, 0) if variant.get("shared") is False else 0
+        expected = encode(figure.model_.encoders[copy], dense_features(graph), matrix).detach()
+        np.testing.assert_allclose(view, expected, atol=1e-5)
+    figure.save(tmp_path)
+    assert_same_views(FiGURe.load(tmp_path).transform(graph), views)
+
+
+@pytest.mark.parametrize("method", ["figure", "dgi", "mvgrl", "grace", "sugrl", "untrained", "propagation"])
+def test_looking_the_other_way_is_the_same_as_turning_every_edge(method):
+    graph = example_graph(directed=True)
+    turned = dataclasses.replace(graph, adjacency=sp.csr_array(graph.adjacency.T))
+    training = {} if method == "propagation" else {"training": {"threads": 1}}
+    if method not in ("untrained", "propagation"):
+        training["training"]["max_epochs"] = 3
+    settings = METHODS.parse({"method": method, **training})
+
+    def embedded(given, direction):
+        fitted = Representation(filters=BANKS.parse({"direction": direction}), settings=settings, progress=False)
+        return fitted.fit(given).transform(given)
+
+    into = embedded(graph, "in")
+    assert_same_views(into, embedded(turned, "out"), atol=1e-4)
+    assert any(not np.allclose(view, into[name], atol=1e-3) for name, view in embedded(graph, "out").items())
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -384,3 +423,15 @@ def test_large_learning_rate_stops_with_epoch_and_learning_rate():
     settings = {"learning_rate": 1e6, "max_epochs": 50, "threads": 1, "device": "cpu"}
     with pytest.raises(UserError, match=r"at epoch \d+ with learning rate 1e\+06"):
         estimator(training=settings).fit(example_graph(40, seed=2))
+
+
+@pytest.mark.parametrize("method", ["figure", "untrained", "dgi", "mvgrl", "grace", "sugrl"])
+def test_features_that_stay_sparse_are_embedded_as_dense_ones_are(method, monkeypatch):
+    sparse = example_graph(features="sparse")
+    dense = sparse.with_features(sparse.features.toarray())
+    training = {"threads": 1} if method == "untrained" else {"threads": 1, "max_epochs": 3}
+    settings = METHODS.parse({"method": method, "dim": 5, "training": training})
+    fitted = Representation(settings=settings, progress=False).fit(dense)
+    expected = fitted.transform(dense)
+    monkeypatch.setattr("figure_kedro.methods.features.SPARSE_COLUMNS", 0)
+    assert_same_views(fitted.transform(sparse), expected, atol=1e-6)

@@ -12,7 +12,9 @@ from figure_kedro.reporting.record import RunRecord
 from figure_kedro.versions import check_format
 
 PROJECT = Path(__file__).parents[1]
-RECORDS = [json.loads(line) for line in (PROJECT / "docs" / "results.jsonl").read_text().splitlines()]
+PUBLISHED = [json.loads(line) for line in (PROJECT / "docs" / "results.jsonl").read_text().splitlines()]
+RECORDS = [record for record in PUBLISHED if "format" not in record]
+"""Those of version 0.1.0."""
 SAVED = sorted((PROJECT / "tests" / "fixtures" / "models_format_1").iterdir())
 
 number = pytest.mark.parametrize("number", range(len(RECORDS)))
@@ -77,6 +79,12 @@ def test_every_published_record_of_a_network_names_it_as_its_head():
     for stored in RECORDS:
         network = stored["settings"]["evaluation"]["supervised"]
         assert RunRecord.read(stored).head == ("linear" if network == "none" else network)
+
+
+def test_records_of_today_stand_beside_them():
+    for stored in PUBLISHED:
+        check_parameters(RunRecord.read(stored).settings)
+    assert len(PUBLISHED) > len(RECORDS) > 100
 
 
 def test_a_record_of_today_is_read_as_it_is():
@@ -175,7 +183,7 @@ def test_the_description_of_every_saved_model_becomes_one_of_today(folder):
     assert new["format"] == MODEL_FORMAT
     method = KINDS["representation"].parse(new["representation"])
     assert method.method == old["representation"]["method"]
-    assert KINDS["filters"].parse(new["filters"]).model_dump() == old["filters"]
+    assert KINDS["filters"].parse(new["filters"]).model_dump() == old["filters"] | {"direction": "auto"}
 
 
 @pytest.mark.parametrize("version", [99, MODEL_FORMAT + 1, "two", 2.5])

@@ -33,7 +33,7 @@ def check(**changes):
         ),
         (
             {"filters": {"x": 1}},
-            "unknown parameter 'filters.x'; choose one of: bank, self_loops, size",
+            "unknown parameter 'filters.x'; choose one of: bank, direction, self_loops, size",
         ),
         (
             {"filters": {"bank": "bernstien"}},
@@ -69,6 +69,17 @@ def check(**changes):
             "parameter 'evaluation.metric': there is no 'acuracy'; did you mean 'accuracy'?",
         ),
         ({"raw_mirror": "/no/such/folder"}, "parameter 'raw_mirror': there is no folder /no/such/folder"),
+        *(
+            (
+                {"filters": {"bank": bank, "direction": "both"}},
+                f"parameter 'filters': the bank {bank} has one direction; choose out or in, or filters.bank=monomial",
+            )
+            for bank in ("chebyshev", "bernstein")
+        ),
+        (
+            {"filters": {"direction": "forward"}},
+            "parameter 'filters.direction': there is no 'forward'; choose one of: auto, both, ignore, in, out",
+        ),
         (
             {"source": {"kind": "own"}},
             "parameter 'source.edges' is needed: edge table, .csv, .csv.gz or .parquet: one edge per row",
@@ -137,6 +148,7 @@ decisive = st.fixed_dictionaries(
                 "bank": st.sampled_from(["monomial", "bernstein"]),
                 "size": st.integers(3, 4),
                 "self_loops": st.booleans(),
+                "direction": st.sampled_from(["auto", "out", "in"]),
             },
         ),
     }
@@ -171,14 +183,16 @@ def test_one_changed_setting_changes_the_key(base, data):
     groups = before.model_dump(mode="json", include={"source", "features", "filters"})
     group = data.draw(st.sampled_from(sorted(groups)))
     field = data.draw(st.sampled_from(sorted(set(groups[group]) - {"kind"})))
-    changed = groups[group] | {field: another(groups[group][field])}
+    changed = groups[group] | {field: another(groups[group][field], field)}
     after = check_parameters(base | {group: changed})
     assert after.key("evaluation") != before.key("evaluation")
     first = "filters" if group == "filters" else "statistics"
     assert after.key(first) != before.key(first)
 
 
-def another(value):
+def another(value, field):
+    if field == "direction":
+        return "ignore"
     other = {
         "none": "rows",
         "rows": "none",
@@ -306,12 +320,12 @@ def test_settings_of_samples_change_the_key_only_where_samples_are_taken(strateg
 
 
 @pytest.mark.parametrize("method", ["dgi", "mvgrl", "grace", "sugrl"])
-def test_the_bank_does_not_change_what_a_method_without_a_bank_learns_but_self_loops_do(method):
+def test_the_bank_does_not_change_what_a_method_without_a_bank_learns_but_self_loops_and_direction_do(method):
     def learnt(**filters):
         return check(representation={"method": method}, filters=filters).key("representation")
 
     assert learnt(bank="bernstein") == learnt(bank="monomial", size=9) == learnt()
-    assert learnt(self_loops=False) != learnt()
+    assert len({learnt(), learnt(self_loops=False), learnt(direction="in"), learnt(direction="ignore")}) == 4
 
 
 def test_the_bank_changes_what_figure_learns():
@@ -328,6 +342,7 @@ def test_neither_features_nor_filters_change_what_walks_learn(method):
         {"features": {"normalise": "rows"}},
         {"filters": {"bank": "chebyshev", "size": 9}},
         {"filters": {"self_loops": False}},
+        {"filters": {"direction": "in"}},
     ):
         assert learnt(**changes) == learnt()
     assert learnt(source=CSBM | {"seed": 1}) != learnt()

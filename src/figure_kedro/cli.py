@@ -1,4 +1,4 @@
-"""``kedro run`` as Kedro has it, but a second ``--params`` is a mistake and not the only one that counts."""
+"""The commands of the project: ``kedro run`` as Kedro has it, but with one ``--params``, and ``kedro search``."""
 
 import copy
 from typing import Any
@@ -36,3 +36,23 @@ def _params_once(option: click.Parameter) -> click.Parameter:
 run = copy.copy(kedro_run)
 run.params = [_params_once(option) for option in kedro_run.params]
 cli.add_command(run)
+
+
+@cli.command()
+@click.option("--params", multiple=True, callback=_all_in_one, help="As for kedro run; holds in all comparisons.")
+@click.option("--budget", default=16, show_default=True, type=click.IntRange(1), help="How many settings are compared.")
+@click.option("--splits", default=3, show_default=True, type=click.IntRange(1), help="Splits of each comparison.")
+@click.option("--trials", default=12, show_default=True, type=click.IntRange(1), help="Trials on each split.")
+@click.option("--name", default=None, help="Of the data set that is written; default: the old name with _best.")
+@click.pass_obj
+def search(metadata: Any, params: dict[str, Any], budget: int, splits: int, trials: int, name: str | None) -> None:
+    """Try what a graph may need: direction, self-loops, scale, trained or not.
+
+    The best settings on validation are written to conf/local/datasets, with the table of what was compared.
+    """
+    from figure_kedro.search.command import search as compare
+
+    try:
+        compare(metadata.project_path, params, budget=budget, splits=splits, trials=trials, name=name)
+    except UserError as error:
+        raise CommandError(str(error)) from None

@@ -235,7 +235,7 @@ class Representation:
         The entries of the matrix tell whether it has self-loops; the objective tells which strategy was chosen.
         """
         method = self.method
-        bank = decisive(self.filters) if "bank" in method.reads else None
+        bank = decisive(self.filters) if "bank" in method.reads else self.filters.direction
         decided = (bank, type(objective).__name__, method.version, decisive(self.settings))
         entries = [operator.matrix.data] if "operator" in method.reads else []
         return digest_arrays(entries, self._checksum(graph), json.dumps(decided, sort_keys=True))

@@ -29,6 +29,8 @@ def one_line(error: ValidationError, root: type[BaseModel], kinds: Kinds) -> str
 
 def _line(error: ErrorDetails, root: type[BaseModel], kinds: Kinds) -> str:
     path, model = _place(error["loc"], root, kinds)
+    if not path:  # settings that do not fit together
+        return error["msg"].removeprefix("Value error, ")
     name, value, group = ".".join(path), error["input"], path[0]
     context = error.get("ctx", {})
     match error["type"]:

@@ -5,9 +5,9 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from figure_kedro.datasets.files.content import content_digest
 from figure_kedro.datasets.sources import SOURCES, SourceSettings
@@ -60,6 +60,15 @@ class Parameters(Settings):
             raise ValueError(f"there is no folder {path}")
         return path
 
+    @model_validator(mode="after")
+    def _words_are_read(self) -> Self:
+        reads, method = METHODS.part(self.representation).reads, self.representation.method
+        if self.filters.direction == "both" and "operator" in reads and "bank" not in reads:
+            raise ValueError(
+                f"filters.direction=both is a bank of words, which {method} does not use; choose out or in"
+            )
+        return self
+
     def decisive(self, stage: str) -> dict[str, dict[str, Any]]:
         """What decides the results of a stage: only the parts in use count, and of these what each of them reads.
 
@@ -83,7 +92,7 @@ class Parameters(Settings):
         targets = stage in ("targets", "statistics", "evaluation")
         decided = {name: self._part(name, targets=targets) for name in KINDS if name in groups}
         if "filters" in decided and stage != "filters" and "bank" not in reads:
-            decided["filters"] = {"self_loops": self.filters.self_loops}
+            decided["filters"] = {name: decided["filters"][name] for name in ("self_loops", "direction")}
         return decided
 
     def key(self, stage: str) -> str:

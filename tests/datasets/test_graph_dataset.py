@@ -1,5 +1,6 @@
 """Graphs, targets and operators come back from disk as they were saved, without pickle."""
 
+import dataclasses
 import itertools
 import json
 
@@ -75,6 +76,14 @@ def test_graph_comes_back_as_it_was_saved(tmp_path, ids, weighted, directed, fea
         if ours is not None:
             assert theirs.dtype == ours.dtype
             np.testing.assert_array_equal(*(a.toarray() if sp.issparse(a) else a for a in (ours, theirs)))
+
+
+def test_twins_come_back_with_the_targets(tmp_path):
+    targets = make_graph(labels="labelled").targets
+    twins = np.arange(len(targets.labels)) // 2 - 1
+    loaded = came_back(TargetsDataset(filepath=str(tmp_path / "some")), dataclasses.replace(targets, twins=twins))
+    np.testing.assert_array_equal(loaded.twins, twins)
+    assert came_back(TargetsDataset(filepath=str(tmp_path / "none")), targets).twins is None
 
 
 def test_a_stored_checksum_is_the_one_that_would_be_computed(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from figure_kedro.datasets.sources import SOURCES, RawFiles
 from figure_kedro.errors import UserError
 from figure_kedro.graph.splits import TEST, TRAIN, VAL
+from figure_kedro.graph.twins import ALONE, twin_groups
 
 # nodes, undirected edges, features, classes, train/val/test of split 0, edge homophily
 COUNTS = {
@@ -60,6 +61,62 @@ def test_published_graph_has_its_counts(raw, name):
     for index, codes in enumerate(graph.targets.splits):
         assert sizes(codes) == ((1017, 679, 424) if index in smaller else parts)
     assert round(homophily(graph), 4) == share
+
+
+@pytest.mark.parametrize(("name", "published_edges", "loops"), [("chameleon", 36101, 50), ("squirrel", 217073, 140)])
+def test_links_between_pages_may_keep_their_direction(raw, name, published_edges, loops):
+    graph, undirected = load(raw, kind="wikipedia", name=name, directed=True), published(raw, name)
+    assert graph.directed
+    assert graph.num_edges == published_edges - loops
+    symmetrised = graph.adjacency.maximum(graph.adjacency.T)
+    assert (symmetrised != undirected.adjacency).nnz == 0
+    assert (graph.features != undirected.features).nnz == 0
+    np.testing.assert_array_equal(graph.targets.splits, undirected.targets.splits)
+    np.testing.assert_array_equal(graph.targets.labels, undirected.targets.labels)
+
+
+# nodes, undirected edges, directed edges without the 50 and 140 self-loops, features
+FILTERED = {
+    "chameleon_filtered": (890, 8854, 13584 - 50, 2325),
+    "squirrel_filtered": (2223, 46998, 65718 - 140, 2089),
+}
+
+
+@pytest.mark.parametrize("name", FILTERED)
+def test_filtered_graph_has_its_counts(raw, name):
+    if not (raw.mirror.resolve().parent / "extra" / f"{name}.npz").is_file():
+        pytest.skip(f"no {name}.npz in the folder extra beside the raw mirror")
+    nodes, undirected, directed, features = FILTERED[name]
+    graphs = [load(raw, kind="filtered_wikipedia", name=name, directed=kept) for kept in (False, True)]
+    for graph, edges in zip(graphs, (undirected, directed), strict=True):
+        assert (graph.num_nodes, graph.num_edges, graph.num_features) == (nodes, edges, features)
+        assert (graph.targets.num_classes, graph.targets.num_splits) == (5, 10)
+        assert len(np.unique(graph.targets.labels)) == 5
+        for codes in graph.targets.splits:
+            assert sum(sizes(codes)) == nodes
+    assert [graph.directed for graph in graphs] == [False, True]
+    plain, oriented = (graph.adjacency for graph in graphs)
+    assert (oriented.maximum(oriented.T) != plain).nnz == 0
+    np.testing.assert_array_equal(*(graph.targets.splits for graph in graphs))
+
+
+@pytest.mark.parametrize("name", ["chameleon", "squirrel"])
+def test_filtered_graph_has_few_of_the_twins_that_the_published_one_has(raw, name):
+    if not (raw.mirror.resolve().parent / "extra" / f"{name}_filtered_directed.npz").is_file():
+        pytest.skip("no folder extra beside the raw mirror")
+    whole = load(raw, kind="wikipedia", name=name, directed=True)
+    filtered = load(raw, kind="filtered_wikipedia", name=f"{name}_filtered", directed=True)
+    share = [(twin_groups(graph) != ALONE).mean() for graph in (whole, filtered)]
+    assert share[0] > 0.4
+    assert share[1] < share[0] / 5
+
+
+def test_filtered_graph_that_is_tampered_with_is_refused(tmp_path):
+    (tmp_path / "extra").mkdir()
+    (tmp_path / "pyg_raw").mkdir()
+    write_archive(tmp_path / "extra" / "chameleon_filtered.npz")
+    with pytest.raises(UserError, match=r"chameleon_filtered\.npz"):
+        load(RawFiles(tmp_path / "01_raw", tmp_path / "pyg_raw"), kind="filtered_wikipedia", name="chameleon_filtered")
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -64,7 +64,7 @@ def test_default_data_set_leaves_every_output(default_run, folder):
     expected = {
         *(f"03_primary/graph/{name}.npy" for name in graph),
         "03_primary/graph/description.json",
-        *(f"03_primary/targets/{name}.npy" for name in ("labels", "splits")),
+        *(f"03_primary/targets/{name}.npy" for name in ("labels", "splits", "twins")),
         "03_primary/targets/description.json",
         "03_primary/splits.parquet",
         *(f"05_model_input/operator/{name}.npy" for name in matrix),

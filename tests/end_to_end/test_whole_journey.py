@@ -3,6 +3,7 @@
 import json
 
 import pandas as pd
+import pytest
 
 SMALL = {
     "source": {"nodes": 200, "degree": 8},
@@ -74,3 +75,12 @@ def test_decoupled_strategy_trains_from_files_and_removes_them(session, tmp_path
     session(["data_processing", "representation"], data_folder=str(tmp_path), dataset="csbm", **small)
     assert one(tmp_path, "06_models/csbm/*/weights.safetensors").exists()
     assert not list(tmp_path.glob("05_model_input/csbm/*/propagated"))
+
+
+@pytest.mark.parametrize(("dataset", "changes"), [("cora", {}), ("chameleon", {"source": {"directed": True}})])
+def test_a_published_graph_with_sparse_features_goes_all_the_way(dataset, changes, session, tmp_path, mirror):
+    small = {"representation": {"dim": 8, "training": {"max_epochs": 3}}, "evaluation": {"trials": 2, "splits": 1}}
+    session(["__default__"], data_folder=str(tmp_path), raw_mirror=str(mirror), dataset=dataset, **small, **changes)
+    summary = json.loads(one(tmp_path, f"08_reporting/{dataset}/*/summary.json").read_text())
+    assert summary["test_mean"] > 30
+    assert summary["twin_free_mean"] is not None

@@ -133,6 +133,34 @@ def test_degree_statistics_match_hand_computation():
     np.testing.assert_allclose(degree_features(small())[:, :5], expected, atol=1e-6)
 
 
+def test_degree_statistics_of_a_directed_graph_are_those_of_each_side():
+    # a -> b -> c: degrees 1, 1, 0 out and 0, 1, 1 in; b is what a points to, c what b points to
+    one = np.log(2)
+    out = np.array([[one, one, one, one, 0], [one, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+    into = np.array([[0, 0, 0, 0, 0], [one, 0, 0, 0, 0], [one, one, one, one, 0]])
+    chain = small([(0, 1), (1, 2)], 3, directed=True)
+    raw = np.column_stack([out, into, np.log(pagerank(chain))])
+    spread = raw.std(axis=0)
+    expected = np.divide(raw - raw.mean(axis=0), spread, out=np.zeros_like(raw), where=spread > 0)
+    columns = degree_features(chain)
+    assert columns.shape == (3, 11)
+    np.testing.assert_allclose(columns, expected, atol=1e-6)
+
+
+def test_sides_of_a_directed_graph_change_places_with_its_edges():
+    edges = np.random.default_rng(0).integers(0, 30, (80, 2))
+    forth, back = (degree_features(small(ends, 30, directed=True)) for ends in (edges, edges[:, ::-1]))
+    np.testing.assert_allclose(forth[:, :5], back[:, 5:10], atol=1e-6)
+    np.testing.assert_allclose(forth[:, 5:10], back[:, :5], atol=1e-6)
+
+
+def test_directed_graph_with_both_directions_of_every_edge_has_the_undirected_columns_twice():
+    edges = np.random.default_rng(0).integers(0, 30, (80, 2))
+    plain = degree_features(small(edges, 30))
+    twice = degree_features(small(np.vstack([edges, edges[:, ::-1]]), 30, directed=True))
+    np.testing.assert_allclose(twice, np.hstack([plain[:, :5], plain]), atol=1e-5)
+
+
 def test_constant_degree_columns_are_zero():
     ring = [(i, (i + 1) % 6) for i in range(6)]
     np.testing.assert_array_equal(degree_features(small(ring, 6)), 0)
@@ -152,6 +180,21 @@ def test_one_hot_degree_has_a_last_column_for_that_or_more():
     np.testing.assert_array_equal(one_hot_degrees(small(), 128).argmax(axis=1), [2, 2, 3, 1, 0])
     capped = one_hot_degrees(small(), 2)
     np.testing.assert_array_equal(capped, [[0, 1], [0, 1], [0, 1], [0, 1], [1, 0]])
+
+
+def test_one_hot_degree_of_a_directed_graph_has_a_half_for_each_side():
+    # 0 -> 1 -> 2, 0 -> 2: degrees 2, 1, 0 out and 0, 1, 2 in
+    graph = small([(0, 1), (1, 2), (0, 2)], 3, directed=True)
+    np.testing.assert_array_equal(one_hot_degrees(graph, 128), np.hstack([np.eye(3)[::-1], np.eye(3)]))
+    capped = [[0, 1, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1]]
+    np.testing.assert_array_equal(one_hot_degrees(graph, 4), capped)
+    assert one_hot_degrees(graph, 4).dtype == np.float32
+    np.testing.assert_array_equal(one_hot_degrees(graph, 1), np.ones((3, 2)))
+
+
+def test_one_hot_degree_of_a_directed_path_is_that_of_its_ends():
+    chain = small([(0, 1), (1, 2)], 3, directed=True)
+    np.testing.assert_array_equal(one_hot_degrees(chain, 128), [[0, 1, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1]])
 
 
 def test_auto_makes_features_only_where_there_are_none():

@@ -1,3 +1,5 @@
+import logging
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -5,7 +7,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from figure_kedro.filters import BANKS, Operator, normalised_adjacency, to_torch
+from examples import example_graph
+from figure_kedro.errors import UserError
+from figure_kedro.filters import BANKS, Operator, normalised_adjacency, oriented, to_torch
 from figure_kedro.graph import graph_from_edges
 
 # 0 - 1 - 2 - 0 is a triangle, 2 - 3 a tail, 4 is alone
@@ -93,3 +97,99 @@ def test_operator_of_a_graph_is_its_normalised_adjacency_with_the_chosen_bank(di
     block = torch.eye(5)
     np.testing.assert_allclose(operator.on("cpu")(block).numpy(), expected, rtol=1e-6)
     assert (operator.on("cpu", differentiable=False).transposed is None) is directed
+
+
+both_kinds_of_loops = pytest.mark.parametrize("self_loops", [False, True])
+
+
+def directed_operator(graph, direction, self_loops=True, **filters):
+    return Operator.of(graph, BANKS.parse({"direction": direction, "self_loops": self_loops, **filters}))
+
+
+def assert_same_bits(ours, theirs):
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(ours, part), getattr(theirs, part))
+
+
+@both_kinds_of_loops
+def test_in_is_the_transpose_of_out(self_loops):
+    graph = example_graph(directed=True)
+    into, out = (directed_operator(graph, direction, self_loops) for direction in ("in", "out"))
+    np.testing.assert_allclose(into.matrix.toarray(), out.matrix.toarray().T, rtol=1e-6)
+    assert not np.allclose(into.matrix.toarray(), out.matrix.toarray())
+    assert not into.symmetric
+    assert not out.symmetric
+
+
+@both_kinds_of_loops
+def test_ignored_direction_gives_the_operator_of_the_symmetrised_graph(self_loops):
+    graph = example_graph(directed=True)
+    dense = graph.adjacency.toarray()
+    assert ((dense > 0) & (dense.T > 0) & (dense != dense.T)).any(), "some pair must have two weights"
+    symmetrised = sp.csr_array(np.maximum(dense, dense.T))
+    operator = directed_operator(graph, "ignore", self_loops)
+    assert_same_bits(operator.matrix, normalised_adjacency(symmetrised, self_loops=self_loops))
+    np.testing.assert_array_equal(operator.matrix.toarray(), operator.matrix.toarray().T)
+    assert operator.symmetric
+    multiplied = operator.on(differentiable=False)
+    assert multiplied.transposed is multiplied.matrix
+
+
+@both_kinds_of_loops
+@pytest.mark.parametrize("directed", [False, True])
+def test_auto_leaves_the_adjacency_as_it_is(directed, self_loops):
+    graph = example_graph(directed=directed)
+    plain = normalised_adjacency(graph.adjacency, self_loops=self_loops)
+    for direction in ("auto", "out" if directed else "ignore"):
+        operator = directed_operator(graph, direction, self_loops)
+        assert_same_bits(operator.matrix, plain)
+        assert operator.symmetric is not directed
+    assert directed_operator(graph, "auto").filters == BANKS.parse({})
+
+
+def test_what_a_node_looks_at_stands_in_its_row():
+    chain = graph_from_edges(np.array([0, 1]), np.array([1, 2]), name="chain", num_nodes=3, directed=True)
+    rows = {
+        direction: [
+            np.flatnonzero(row).tolist() for row in oriented(chain, BANKS.parse({"direction": direction})).toarray()
+        ]
+        for direction in ("auto", "out", "both", "in", "ignore")
+    }
+    assert rows["auto"] == rows["out"] == rows["both"] == [[1], [2], []]
+    assert rows["in"] == [[], [0], [1]]
+    assert rows["ignore"] == [[1], [0, 2], [1]]
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_direction_of_an_undirected_graph_is_one_clear_line(direction):
+    with pytest.raises(UserError) as error:
+        directed_operator(example_graph(), direction)
+    assert str(error.value) == (
+        f"filters.direction={direction} needs a directed graph and example is undirected; set source.directed=true "
+        "if its source has that setting, or leave filters.direction out"
+    )
+
+
+def warnings_in(caplog):
+    return [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+@pytest.mark.parametrize("direction", ["auto", "out", "in"])
+def test_high_orders_of_chebyshev_on_a_directed_graph_are_warned_of_once(direction, caplog):
+    with caplog.at_level(logging.WARNING):
+        directed_operator(example_graph(directed=True), direction, bank="chebyshev", size=11)
+    (record,) = warnings_in(caplog)
+    assert "not bounded" in record.getMessage()
+    assert "order 10;" in record.getMessage()
+    assert "\n" not in record.getMessage()
+
+
+def test_no_other_bank_or_graph_is_warned_of(caplog):
+    directed, undirected = example_graph(directed=True), example_graph()
+    with caplog.at_level(logging.WARNING):
+        directed_operator(directed, "ignore", bank="chebyshev", size=11)
+        directed_operator(undirected, "auto", bank="chebyshev", size=11)
+        directed_operator(directed, "out", bank="chebyshev", size=4)
+        directed_operator(directed, "out", bank="bernstein", size=11)
+        directed_operator(directed, "both", bank="monomial", size=4)
+    assert not warnings_in(caplog)

@@ -78,3 +78,21 @@ def test_matrix_is_copied_from_its_source():
     operator = SparseOperator(matrix)
     matrix.data[:] = 7
     torch.testing.assert_close(operator(torch.ones(3, 1)), torch.ones(3, 1))
+
+
+@settings(max_examples=40, deadline=None)
+@given(matrix=matrices(symmetric=False), columns=st.integers(1, 5))
+def test_product_and_gradient_backwards_equal_those_of_the_dense_transpose(matrix, columns):
+    assert_multiplies_like(SparseOperator(matrix).back, torch.from_numpy(matrix.toarray()).t(), columns)
+
+
+@pytest.mark.parametrize("shape", [(4, 9), (9, 4)])
+def test_rectangular_matrix_goes_back_to_the_other_side(shape):
+    matrix = sp.csr_array(sp.random_array(shape, density=0.3, dtype=np.float32, rng=np.random.default_rng(0)))
+    assert_multiplies_like(SparseOperator(matrix).back, torch.from_numpy(matrix.toarray()).t(), 3)
+
+
+def test_operator_without_its_transpose_does_not_go_back():
+    operator = SparseOperator(sp.csr_array(np.array([[0, 1], [0, 0]], dtype=np.float32)), differentiable=False)
+    with pytest.raises(RuntimeError, match="made without its transpose; make it with differentiable=True"):
+        operator.back(torch.ones(2, 1))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from figure_kedro.graph import graph_from_edges, random_splits
+from figure_kedro.graph.splits import TEST, TRAIN, VAL
 from figure_kedro.graph.statistics import edge_homophily, statistics_table
 
 # 0 - 1 - 2 - 0 is a triangle, 2 - 3 a tail, 4 is alone
@@ -70,6 +71,10 @@ def test_table_has_one_row_with_the_columns_of_the_paper():
             "splits": 3,
             "isolated_nodes": 1,
             "directed": False,
+            "same_neighbours": 0,
+            "test_same_neighbours_in_training": 0.0,
+            "same_neighbours_and_features": 0,
+            "test_same_neighbours_and_features_in_training": 0.0,
         }
     ]
 
@@ -78,3 +83,29 @@ def test_table_of_a_bare_graph_counts_nothing_that_is_not_there():
     row = table(graph()).iloc[0]
     assert [row[key] for key in ("features", "classes", "train", "val", "test", "splits")] == [0] * 6
     assert row["isolated_nodes"] == 1
+
+
+def test_twins_are_counted_with_and_without_features_and_on_average_over_the_splits():
+    # 0, 1 and 2 hang on the hub 3, and 4 does by a heavier edge; only 0 and 1 share their features
+    features = np.array([[1], [1], [2], [3], [4]], dtype=np.float32)
+    splits = np.array([[TRAIN, TEST, TEST, TRAIN, VAL], [TRAIN, VAL, TEST, TRAIN, TEST]], dtype=np.int8)
+    star = graph_from_edges(
+        np.array([0, 1, 2, 3]),
+        np.array([3, 3, 3, 4]),
+        name="star",
+        num_nodes=5,
+        weights=np.array([1.0, 1.0, 1.0, 2.0]),
+        features=features,
+        labels=np.array([0, 1, 0, 1, 0]),
+        splits=splits,
+    )
+    row = table(star).iloc[0]
+    assert row["same_neighbours"] == 3
+    assert row["test_same_neighbours_in_training"] == (2 + 1) / 2
+    assert row["same_neighbours_and_features"] == 2
+    assert row["test_same_neighbours_and_features_in_training"] == (1 + 0) / 2
+
+
+def test_twins_of_a_graph_without_splits_are_counted_and_none_is_in_training():
+    row = table(graph_from_edges(np.array([0, 1]), np.array([2, 2]), name="fork", num_nodes=3)).iloc[0]
+    assert (row["same_neighbours"], row["test_same_neighbours_in_training"]) == (2, 0)

@@ -73,6 +73,11 @@ def test_checksum_of_targets_does_not_change_with_the_graph():
     assert other.targets.checksum == graph.targets.checksum
 
 
+def test_checksum_does_not_change_with_the_twins_which_follow_from_the_graph():
+    targets = ring().targets
+    assert dataclasses.replace(targets, twins=np.zeros(12, dtype=int)).checksum == targets.checksum
+
+
 def test_a_graph_without_targets_keeps_everything_else():
     graph = ring()
     bare = graph.without_targets()

@@ -2,7 +2,16 @@ import numpy as np
 import pytest
 import torch
 
-from examples import bank_and_filters, dense_features, example_graph, example_model, example_operator
+from examples import (
+    assert_same_loss_and_gradients,
+    bank_and_filters,
+    dense_features,
+    example_graph,
+    example_model,
+    example_operator,
+    unweighted,
+    words_and_filters,
+)
 from figure_kedro.errors import UserError
 from figure_kedro.filters import build_bank, normalised_adjacency
 from figure_kedro.methods import decoupled as module
@@ -16,8 +25,8 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 BANKS = ("monomial", "bernstein", "chebyshev")
 
 
-def decoupled(graph, bank, model, seed=0, allocate=None, **settings):
-    matrix = normalised_adjacency(graph.adjacency)
+def decoupled(graph, bank, model, seed=0, allocate=None, self_loops=True, **settings):
+    matrix = normalised_adjacency(graph.adjacency, self_loops=self_loops)
     return DecoupledObjective(model, graph.features, matrix, bank, DecoupledSettings(**settings), seed, allocate)
 
 
@@ -105,6 +114,26 @@ def test_stored_corruptions_are_used_in_turn():
         assert loss.item() == pytest.approx(exact.item(), abs=1e-5)
 
 
+@pytest.mark.parametrize("self_loops", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("corruptions", [0, 2])
+@pytest.mark.parametrize("size", range(2, 6))
+def test_loss_of_words_in_both_directions_equals_the_oracle(size, corruptions, weighted, self_loops):
+    graph = example_graph(directed=True, seed=size)
+    graph = graph if weighted else unweighted(graph)
+    bank, filters = words_and_filters(graph, size, self_loops=self_loops)
+    model = example_model(bank)
+    objective = decoupled(graph, bank, model, 9, self_loops=self_loops, corruptions=corruptions, columns=3)
+    generator = torch.Generator().manual_seed(9)
+    for epoch in range(2):
+        order = torch.randperm(graph.num_nodes, generator=generator)  # stored ones are drawn by the seed, one by one
+        fresh = torch.Generator().manual_seed(epoch)
+        if not corruptions:
+            order = torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(epoch))
+        (loss,) = objective.losses(epoch, fresh)
+        assert_same_loss_and_gradients(model, loss, oracle_loss(model, dense_features(graph), filters, order))
+
+
 def test_stored_arrays_live_in_the_files_that_are_handed_in(tmp_path):
     graph, bank = example_graph(), build_bank("monomial", 4)
     made = {}
@@ -137,10 +166,32 @@ def test_stored_rows_are_the_filtered_features_and_a_filtered_one(tmp_path):
         np.testing.assert_allclose(made[f"true_{i}"], (matrix @ inputs).numpy(), atol=1e-5)
 
 
+def test_stored_rows_of_a_word_are_those_of_its_letters():
+    graph = example_graph(directed=True)
+    bank, filters = words_and_filters(graph, 4)
+    made = {}
+
+    def allocate(name, shape):
+        made[name] = np.full(shape, np.nan, dtype=np.float32)
+        return made[name]
+
+    decoupled(graph, bank, example_model(bank), allocate=allocate, corruptions=0, columns=4)
+    inputs = torch.cat([dense_features(graph), torch.ones(graph.num_nodes, 1)], dim=1)
+    assert set(made) == {f"true_{i}" for i in range(1, 15)}
+    for i in range(1, 15):
+        np.testing.assert_allclose(made[f"true_{i}"], (filters[i] @ inputs).numpy(), atol=1e-5, err_msg=bank.names[i])
+
+
 def test_training_on_stored_rows_holds_no_graph():
     graph, bank = example_graph(), build_bank("monomial", 4)
     objective = decoupled(graph, bank, example_model(bank), corruptions=1)
     assert objective._operator is None
+
+
+@pytest.mark.parametrize("name", BANKS)
+def test_a_bank_of_one_direction_holds_the_graph_once(name):
+    graph, bank = example_graph(directed=True), build_bank(name, 4)
+    assert decoupled(graph, bank, example_model(bank), corruptions=0)._operator.transposed is None
 
 
 @pytest.mark.parametrize("variant", [{"shared": False}, {"gcn_layers": 2}, {"mlp_layers": 2}], ids=str)

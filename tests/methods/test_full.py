@@ -12,6 +12,8 @@ from examples import (
     example_graph,
     example_model,
     example_operator,
+    unweighted,
+    words_and_filters,
 )
 from figure_kedro.filters import build_bank
 from figure_kedro.methods.features import FeatureMatrix
@@ -55,6 +57,35 @@ def test_fast_loss_equals_the_oracle_for_every_bank(name, size, self_loops, dire
         objective = FullObjective(model, FeatureMatrix(graph.features), operator, bank, filter_first)
         assert objective.filter_first is filter_first
         assert_same_loss_and_gradients(model, fast_loss(objective, 3), exact)
+
+
+@pytest.mark.parametrize("self_loops", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("size", range(2, 6))
+def test_fast_loss_equals_the_oracle_for_words_in_both_directions(size, weighted, self_loops):
+    graph = example_graph(directed=True, seed=size)
+    graph = graph if weighted else unweighted(graph)
+    bank, filters = words_and_filters(graph, size, self_loops=self_loops)
+    model = example_model(bank)
+    operator = example_operator(graph, self_loops=self_loops)
+    for filter_first in (True, False):
+        objective = FullObjective(model, FeatureMatrix(graph.features), operator, bank, filter_first)
+        assert objective.filter_first is filter_first
+        for seed in (3, 4):  # the second step writes into the arrays of the first
+            exact = oracle_loss(model, dense_features(graph), filters, corruption(seed))
+            assert_same_loss_and_gradients(model, fast_loss(objective, seed), exact)
+
+
+@pytest.mark.parametrize("features", ["dense", "sparse"])
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_fast_loss_equals_the_oracle_for_words_and_every_encoder(variant, features, monkeypatch):
+    monkeypatch.setattr("figure_kedro.methods.features.SPARSE_COLUMNS", 0)
+    graph = example_graph(directed=True, features=features)
+    bank, filters = words_and_filters(graph, 3)
+    model = example_model(bank, **variant)
+    objective = FullObjective(model, FeatureMatrix(graph.features), example_operator(graph), bank)
+    exact = oracle_loss(model, dense_features(graph), filters, corruption(7))
+    assert_same_loss_and_gradients(model, fast_loss(objective, 7), exact)
 
 
 @pytest.mark.parametrize("directed", [False, True])

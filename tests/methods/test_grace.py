@@ -35,8 +35,8 @@ def model_of(graph, dim=5):
     return model
 
 
-def objective_of(graph, *, self_loops=True, **grace):
-    operator = operator_of(graph, self_loops=self_loops)
+def objective_of(graph, *, self_loops=True, direction="auto", **grace):
+    operator = operator_of(graph, self_loops=self_loops, direction=direction)
     return method(**grace).objective(model_of(graph), graph, operator, torch.device("cpu"), None)
 
 
@@ -71,16 +71,21 @@ def assert_same(model, ours, theirs):
 @pytest.mark.parametrize("nodes", [0, 6])
 @pytest.mark.parametrize("columns", [6, 40])  # more than the hidden layer has: the weights are multiplied first
 @pytest.mark.parametrize("self_loops", [True, False])
-@pytest.mark.parametrize("directed", [False, True])
-def test_loss_and_gradients_equal_a_dense_rendering(directed, self_loops, columns, nodes):
+@pytest.mark.parametrize(
+    ("directed", "direction"), [(False, "auto"), (True, "auto"), (True, "out"), (True, "in"), (True, "ignore")]
+)
+def test_loss_and_gradients_equal_a_dense_rendering(directed, direction, self_loops, columns, nodes):
     graph = example_graph(directed=directed, columns=columns)
-    objective = objective_of(graph, self_loops=self_loops, drop_features_1=0.3, drop_edges_2=0.4, nodes=nodes)
+    dropped = {"drop_features_1": 0.3, "drop_edges_2": 0.4, "nodes": nodes}
+    objective = objective_of(graph, self_loops=self_loops, direction=direction, **dropped)
     loss = loss_of(objective, seed=3)
 
     generator = torch.Generator().manual_seed(3)
     chosen = torch.randperm(NODES, generator=generator)[:nodes] if nodes else torch.arange(NODES)
-    matrix = normalised_adjacency(graph.adjacency, self_loops=self_loops)
-    dropper = EdgeDropper(graph.adjacency, matrix, directed=directed)
+    out = graph.adjacency
+    adjacency = {"in": sp.csr_array(out.T), "ignore": sp.csr_array(out.maximum(out.T))}.get(direction, out)
+    matrix = normalised_adjacency(adjacency, self_loops=self_loops)
+    dropper = EdgeDropper(adjacency, matrix, directed=directed and direction != "ignore")
     views = []
     for edges, features in ((0.2, 0.3), (0.4, 0.4)):
         operator = torch.from_numpy(dropper.draw(edges, generator).toarray()).double()
@@ -224,12 +229,12 @@ def test_embedding_commutes_with_relabelling():
 
 def test_same_seed_gives_identical_weights():
     graph = example_graph()
-    matrix = normalised_adjacency(graph.adjacency)
+    operator = operator_of(graph)
     trained = []
     for _ in range(2):
         chosen = method(training=TrainingSettings(max_epochs=5, seed=3))
         model = chosen.build(graph.num_nodes, graph.num_features)
-        objective = GraceObjective(model, graph, matrix, chosen.settings)
+        objective = GraceObjective(model, graph, operator, chosen.settings)
         train(objective, chosen.settings.training, device=torch.device("cpu"))
         trained.append(model.state_dict())
     assert all(torch.equal(weights, trained[1][name]) for name, weights in trained[0].items())

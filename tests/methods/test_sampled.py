@@ -9,6 +9,8 @@ from examples import (
     example_graph,
     example_model,
     example_operator,
+    unweighted,
+    words_and_filters,
 )
 from figure_kedro.filters import build_bank, normalised_adjacency
 from figure_kedro.methods.features import FeatureMatrix
@@ -22,8 +24,8 @@ BANKS = ("monomial", "bernstein", "chebyshev")
 VARIANTS = [{}, {"shared": False}, {"gcn_layers": 2}, {"mlp_layers": 3}]
 
 
-def sampled(graph, bank, model, **settings):
-    matrix = normalised_adjacency(graph.adjacency)
+def sampled(graph, bank, model, self_loops=True, **settings):
+    matrix = normalised_adjacency(graph.adjacency, self_loops=self_loops)
     return SampledObjective(model, graph.features, matrix, bank, SampledSettings(**settings), not graph.directed)
 
 
@@ -48,8 +50,23 @@ def test_sample_as_large_as_the_graph_equals_full(name, variant, directed, featu
 def test_sampled_loss_equals_the_oracle_on_the_sub_matrices(name, kind, directed):
     graph = example_graph(directed=directed)
     bank, filters = bank_and_filters(graph, name, 4)
-    model = example_model(bank)
-    objective = sampled(graph, bank, model, size=6, batch=2, nodes=kind)
+    assert_equals_the_oracle(graph, bank, filters, kind, example_model(bank))
+
+
+@pytest.mark.parametrize("self_loops", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("kind", ["windows", "random"])
+@pytest.mark.parametrize(("size", "shared"), [(2, True), (3, False), (4, True), (5, False)])
+def test_sampled_loss_of_words_equals_the_oracle_on_the_sub_matrices(size, shared, kind, weighted, self_loops):
+    """Encoders that are not shared tell one word from another, which a mean over all words does not."""
+    graph = example_graph(directed=True, seed=size)
+    graph = graph if weighted else unweighted(graph)
+    bank, filters = words_and_filters(graph, size, self_loops=self_loops)
+    assert_equals_the_oracle(graph, bank, filters, kind, example_model(bank, shared=shared), self_loops=self_loops)
+
+
+def assert_equals_the_oracle(graph, bank, filters, kind, model, **operator):
+    objective = sampled(graph, bank, model, size=6, batch=2, nodes=kind, **operator)
     generator = torch.Generator().manual_seed(8)
     samples = [objective._sample(generator) for _ in range(2)]
     orders = [torch.randperm(6, generator=generator) for _ in range(2)]

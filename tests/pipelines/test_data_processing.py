@@ -11,6 +11,7 @@ from kedro.runner import SequentialRunner
 from figure_kedro.features import STRUCTURAL
 from figure_kedro.filters import BANKS
 from figure_kedro.graph import graph_from_edges
+from figure_kedro.graph.twins import ALONE
 from figure_kedro.pipelines.data_processing import create_pipeline, nodes
 
 
@@ -37,7 +38,9 @@ def test_given_features_stay_as_they_are(path):
     graph, targets = nodes.prepare_graph(path, STRUCTURAL.parse({}))
     assert graph.features is path.features
     assert graph.checksum == path.checksum
-    assert targets is path.targets
+    assert targets.labels is path.targets.labels
+    assert targets.splits is path.targets.splits
+    assert targets.checksum == path.targets.checksum
     assert graph.targets.labels is None, "labels travel apart from the graph"
 
 
@@ -47,6 +50,13 @@ def test_graph_without_features_gets_structural_ones(bare):
     assert np.isfinite(prepared.features).all()
     np.testing.assert_array_equal(prepared.features[3], [0, 0])  # isolated
     assert targets.labels is None
+
+
+def test_nodes_with_the_same_neighbours_are_marked_beside_the_labels(path):
+    _, targets = nodes.prepare_graph(path, STRUCTURAL.parse({}))
+    a, b, c, d = targets.twins
+    assert a == c != ALONE
+    assert b == d == ALONE
 
 
 def test_splits_are_listed_under_the_users_ids(path):
@@ -88,10 +98,25 @@ def test_description_of_a_bank_says_what_each_filter_does(path):
     assert json.loads(json.dumps(description)) == description
 
 
+def test_description_of_words_in_both_directions_is_over_singular_values():
+    chain = graph_from_edges(np.array([0, 1]), np.array([1, 2]), name="chain", num_nodes=3, directed=True)
+    settings = BANKS.parse({"size": 3, "direction": "both"})
+    description = nodes.describe_bank(nodes.normalise_adjacency(chain, settings))
+    assert (description["size"], description["direction"]) == (3, "both")
+    assert [f["name"] for f in description["filters"]] == ["I", "A", "A^T", "AA", "AA^T", "A^TA", "A^TA^T"]
+    assert "singular value" in description["axis"]
+    points = np.array(description["eigenvalues"])
+    assert (points[0], points[-1]) == (0, 1)
+    np.testing.assert_allclose(description["filters"][4]["response"], points**2, atol=1e-6)
+    assert json.loads(json.dumps(description)) == description
+
+
 def test_statistics_are_the_row_of_the_papers_table(path):
     expected = {
         "dataset": "path", "nodes": 4, "edges": 2, "features": 2, "classes": 2, "train": 2, "val": 1, "test": 1,
         "homophily": 0.5, "splits": 2, "isolated_nodes": 1, "directed": False,
+        "same_neighbours": 2, "test_same_neighbours_in_training": 0.5,  # a and c; a is in the second test part
+        "same_neighbours_and_features": 0, "test_same_neighbours_and_features_in_training": 0.0,
     }  # fmt: skip
     assert nodes.summarise_graph(path, path.targets).to_dict("records") == [expected]
 

@@ -1,5 +1,7 @@
 """The nodes of evaluation, and their wiring."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from optuna.storages import InMemoryStorage
@@ -34,6 +36,22 @@ def test_every_split_has_scores_coefficients_and_predictions(evaluated, problem)
     assert predictions["id"].tolist() == problem.ids[problem.targets.used].tolist()
     right = (predictions["label"] == predictions["split_0"])[problem.targets.splits[0] == 3].mean()
     assert right == pytest.approx(scores["test_accuracy"][0])
+
+
+def test_a_test_node_with_a_copy_in_training_is_left_out_of_the_twin_free_score(embeddings, projection, problem):
+    used, splits = problem.targets.used, problem.targets.splits.copy()
+    splits[:, used[0]] = 0  # so that rows of results are not numbers of nodes
+    twins = np.full(len(problem.ids), -1)
+    test, train = (np.flatnonzero(splits[0] == part)[:5] for part in (3, 1))
+    twins[test], twins[train] = np.arange(5), np.arange(5)
+    targets = dataclasses.replace(problem.targets, splits=splits, twins=twins)
+    head = HEADS.parse({"trials": 2, "threads": 1, "splits": 1})
+    scores, _, predictions = nodes.evaluate_splits(embeddings, projection, targets, head, InMemoryStorage())
+    assert len(predictions) == len(used) - 1
+    assert scores["test_twins"].tolist() == [5]
+    right = dict(zip(predictions["id"], predictions["label"] == predictions["split_0"], strict=True))
+    others = np.setdiff1d(np.flatnonzero(splits[0] == 3), test)
+    assert scores["twin_free_test"][0] == pytest.approx(np.mean([right[i] for i in problem.ids[others]]))
 
 
 def test_a_graph_without_labels_is_left_out(embeddings, projection, caplog):

@@ -83,3 +83,47 @@ def test_fourier_features_of_scaled_embeddings_do_not_depend_on_their_unit():
     )
     assert first.shape == (10, 64)
     np.testing.assert_allclose(first, second, atol=1e-4)
+
+
+@pytest.mark.parametrize("norm", [1.0, 4.0])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_unit_rows_have_the_stated_length_and_keep_their_direction(norm, kind):
+    embeddings = [view.astype(kind) for view in views()]
+    scaler = ViewScaler("unit", norm=norm).fit(embeddings)
+    for view in embeddings:
+        before = view.copy()
+        scaled = scaler.transform(view)
+        assert scaled.dtype == np.float32
+        lengths = np.linalg.norm(view, axis=1, keepdims=True)
+        np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), norm, rtol=1e-5)
+        np.testing.assert_allclose(scaled, norm * view / lengths, rtol=1e-5)
+        np.testing.assert_array_equal(view, before)
+
+
+def test_unit_leaves_rows_of_zeros():
+    view = views()[0]
+    view[[0, 7]] = 0
+    scaled = ViewScaler("unit").fit([view]).transform(view)
+    np.testing.assert_array_equal(scaled[[0, 7]], 0)
+    np.testing.assert_allclose(np.linalg.norm(scaled[1:7], axis=1), 4.0, rtol=1e-5)
+
+
+def test_unit_rows_do_not_depend_on_other_rows_or_filters():
+    first, second, _ = views()
+    scaler = ViewScaler("unit").fit([first])
+    np.testing.assert_array_equal(ViewScaler("unit").fit([first, second]).transform(second), scaler.transform(second))
+    np.testing.assert_array_equal(scaler.transform(second[5:9]), scaler.transform(second)[5:9])
+
+
+def test_fourier_features_of_unit_rows_do_not_depend_on_the_unit_of_the_embeddings():
+    embeddings = views()
+    chosen = MAPS.parse({"map": "fourier", "dim": 64, "gammas": [0.4], "scale": "unit"})
+    first, second = (
+        Projection.fit(chosen, version).transform(version[2]) for version in (embeddings, [9 * v for v in embeddings])
+    )
+    np.testing.assert_allclose(first, second, atol=1e-4)
+
+
+def test_unknown_scaling_names_those_that_there_are():
+    with pytest.raises(UserError, match="no scaling 'length'; choose one of: none, rms, standard, unit"):
+        ViewScaler("length").fit(views())

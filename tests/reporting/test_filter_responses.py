@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from figure_kedro.errors import UserError
-from figure_kedro.filters import build_bank
+from figure_kedro.filters import BANKS, build_bank
 from figure_kedro.reporting.filter_responses import plot_bases, plot_filter_responses
 
 
@@ -63,4 +63,21 @@ def test_grid_needs_rows_of_equal_length(sizes):
 def test_figure_can_be_written_without_a_display(size):
     target = io.BytesIO()
     plot_filter_responses(build_bank("monomial", size)).savefig(target, format="png")
+    assert target.getvalue().startswith(b"\x89PNG")
+
+
+def test_words_in_both_directions_are_drawn_over_singular_values():
+    bank = BANKS.build(BANKS.parse({"size": 3, "direction": "both"}))
+    (axis,) = plot_filter_responses(bank).axes
+    assert axis.get_xlim() == (0, 1)
+    assert axis.get_xlabel().startswith("singular value")
+    lines = [line for line in axis.lines if line.get_label().startswith("$")]
+    assert [line.get_label() for line in lines] == list(bank.labels)
+    np.testing.assert_array_equal([line.get_ydata() for line in lines], bank.response(lines[0].get_xdata()))
+
+
+@pytest.mark.parametrize("size", [3, 4])  # lines, and a map
+def test_figure_of_words_can_be_written(size):
+    target = io.BytesIO()
+    plot_filter_responses(BANKS.build(BANKS.parse({"size": size, "direction": "both"}))).savefig(target, format="png")
     assert target.getvalue().startswith(b"\x89PNG")

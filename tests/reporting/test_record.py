@@ -128,3 +128,30 @@ def test_panel_shows_an_undefined_score():
     record = RunRecord.of_run(**RUN | {"splits": SPLITS.assign(test_accuracy=np.nan)})
     assert record.test_mean is None
     assert "undefined over 2 splits" in shown(record)
+
+
+def test_record_says_how_many_test_nodes_are_copies_and_what_the_others_reach():
+    splits = SPLITS.assign(test_twins=[10.0, 13.0], twin_free_test=[0.5, 0.6])
+    record = RunRecord.of_run(**RUN | {"splits": splits})
+    assert record.test_twins == 11.5
+    assert record.twin_free_mean == pytest.approx(55.0)
+    assert record.twin_free_std == pytest.approx(50**0.5)
+    assert [row["twin_free_test"] for row in record.per_split] == pytest.approx([50.0, 60.0])
+    assert [row["test_twins"] for row in record.per_split] == [10.0, 13.0]
+    assert set(record.scores) == {"accuracy"}
+    assert "55.00 (7.07) on test nodes that are no copy of a training node" in shown(record).replace("\n", " ")
+    assert RunRecord.read(record.model_dump(mode="json")) == record
+
+
+def test_record_of_a_run_without_copies_says_nothing_of_them():
+    for splits in (SPLITS, SPLITS.assign(test_twins=0.0, twin_free_test=SPLITS["test_accuracy"])):
+        assert "without twins" not in shown(RunRecord.of_run(**RUN | {"splits": splits}))
+    assert RunRecord.of_run(**RUN).test_twins is None
+
+
+def test_record_of_a_split_where_nobody_but_copies_is_left_is_strict_json():
+    splits = SPLITS.assign(test_twins=[10.0, 13.0], twin_free_test=[0.5, np.nan])
+    record = RunRecord.of_run(**RUN | {"splits": splits})
+    assert record.twin_free_mean is None
+    json.dumps(record.model_dump(mode="json"), allow_nan=False)
+    assert "undefined" in shown(record)

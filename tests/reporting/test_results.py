@@ -44,6 +44,12 @@ def test_every_metric_in_the_columns_is_reported_in_their_order():
     assert list(results_table(splits))[5:] == ["weight_decay", "test_of_patience"]
 
 
+def test_score_without_twins_stands_beside_the_others_in_percent():
+    table = results_table(SPLITS.assign(test_twins=3.0, twin_free_test=[0.5, 0.5, 0.8]))
+    assert list(table)[:4] == ["split", "val_accuracy", "test_accuracy", "twin_free_test"]
+    assert table["twin_free_test"].tolist() == ["50.00", "50.00", "80.00", "60.00 (17.32)"]
+
+
 def test_single_split_has_deviation_zero():
     assert mean_and_std(np.array([0.25])) == (0.25, 0.0)
     assert results_table(SPLITS.head(1))["test_accuracy"].tolist()[-1] == "80.00 (0.00)"

@@ -79,14 +79,14 @@ class TargetsDataset(_ArrayFolderDataset[Targets]):
     """
 
     def write(self, data: Targets) -> None:
-        arrays = {"labels": data.labels, "splits": data.splits}
+        arrays = {"labels": data.labels, "splits": data.splits, "twins": data.twins}
         description = {"classes": list(data.classes), "metric": data.metric}
         write_arrays(self._filepath, {name: array for name, array in arrays.items() if array is not None}, description)
 
     def read(self) -> Targets:
         arrays, description = read_arrays(self._filepath)
         classes, metric = tuple(description["classes"]), description["metric"]
-        return Targets(arrays.get("labels"), classes, arrays.get("splits"), metric)
+        return Targets(arrays.get("labels"), classes, arrays.get("splits"), metric, arrays.get("twins"))
 
 
 class OperatorDataset(_ArrayFolderDataset[Operator]):

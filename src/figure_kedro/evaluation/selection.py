@@ -9,6 +9,7 @@ from optuna.storages import BaseStorage
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation.head import Examples, Fitted, Head
 from figure_kedro.evaluation.metric import mean_log_loss, score
+from figure_kedro.graph.twins import has_training_twin
 from figure_kedro.tuning.study import Report, run_study
 
 TIE_BREAK = 1e-5
@@ -25,6 +26,8 @@ class SplitResult:
         predictions: Predicted class of every row ``(n,)``.
         scores: ``val_<metric>`` and ``test_<metric>`` of every metric.
         cost: Epochs, and seconds per epoch, of a head that is trained in epochs.
+        twins: How many test rows have a twin in training (``test_twins``), and the score of the others
+            (``twin_free_test``).
     """
 
     settings: dict[str, Any]
@@ -32,6 +35,7 @@ class SplitResult:
     predictions: np.ndarray
     scores: dict[str, float]
     cost: dict[str, float] = field(default_factory=dict)
+    twins: dict[str, float] = field(default_factory=dict)
 
 
 def evaluate_split(
@@ -43,6 +47,7 @@ def evaluate_split(
     *,
     name: str = "split",
     storage: BaseStorage | None = None,
+    twins: np.ndarray | None = None,
 ) -> SplitResult:
     """Choose settings by the score on validation, fit once more with the best, and score the test part.
 
@@ -56,6 +61,7 @@ def evaluate_split(
         metrics: The first one is the one that decides.
         name: Of the study.
         storage: Where trials are kept, for a search that is resumed.
+        twins: Groups of rows that cannot be told apart ``(n,)``, see :mod:`figure_kedro.graph.twins`.
     """
     examples = Examples.of(labels, codes)
     if len(np.unique(examples.labels[examples.train])) < 2:  # before the search: no trial could succeed
@@ -90,7 +96,20 @@ def evaluate_split(
         predictions=fitted.classes[fitted.probabilities.argmax(axis=1)],
         scores=_scores(fitted, labels, examples, metrics),
         cost=fitted.cost,
+        twins={} if twins is None else _twin_scores(fitted, labels, examples, metrics[0], twins, codes),
     )
+
+
+def _twin_scores(
+    fitted: Fitted, labels: np.ndarray, examples: Examples, metric: str, twins: np.ndarray, codes: np.ndarray
+) -> dict[str, float]:
+    known = has_training_twin(twins, codes)
+    rows = examples.test[~known[examples.test]]
+    try:
+        free = score(metric, labels[rows], fitted.probabilities[rows], fitted.classes)
+    except UserError:  # nobody is left, or one class
+        free = float("nan")
+    return {"test_twins": float(known.sum()), "twin_free_test": free}
 
 
 def _scores(fitted: Fitted, labels: np.ndarray, examples: Examples, metrics: tuple[str, ...]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Filter banks: sets of polynomials of the normalised adjacency, applied by recurrence."""
 
 from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank, Propagate, build_bank
-from figure_kedro.filters.operator import Operator, SparseOperator, normalised_adjacency, to_torch
+from figure_kedro.filters.operator import Operator, SparseOperator, normalised_adjacency, oriented, to_torch
 from figure_kedro.filters.workspace import Workspace
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "Workspace",
     "build_bank",
     "normalised_adjacency",
+    "oriented",
     "to_torch",
 ]

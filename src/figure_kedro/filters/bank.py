@@ -1,18 +1,23 @@
 """What every bank of graph filters can do."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import torch
 from numpy.polynomial import chebyshev
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from figure_kedro.parts import Kind, Part, Settings
 
 Propagate = Callable[[torch.Tensor], torch.Tensor]
 """Multiplies a block of columns ``(n, d)`` by the normalised adjacency."""
+
+
+MOST_LETTERS = 8
+"""The largest size of a bank in both directions, whose words double with every letter."""
 
 
 class BankSettings(Settings):
@@ -24,6 +29,19 @@ class BankSettings(Settings):
     bank: str = Field(description="name of the filter bank")
     size: int = Field(4, ge=1, le=64, description="number of filters K, the identity included")
     self_loops: bool = Field(True, description="whether the operator is D^-1/2 (A + I) D^-1/2 or without I")
+    direction: Literal["auto", "ignore", "out", "in", "both"] = Field(
+        "auto",
+        description="of the edges of a directed graph: ignore it, look at those a node points to (out), at those that "
+        "point at it (in), or at both; auto is out for a directed graph and ignore for others",
+    )
+
+    @model_validator(mode="after")
+    def _both_directions_need_words(self) -> Self:
+        if self.direction == "both" and not BANKS.part(self).two_sided:
+            raise ValueError(f"the bank {self.bank} has one direction; choose out or in, or filters.bank=monomial")
+        if self.direction == "both" and self.size > MOST_LETTERS:
+            raise ValueError(f"size {self.size} in both directions makes {2**self.size - 1} words; choose 2 to 8")
+        return self
 
 
 class FilterBank(Part, ABC):
@@ -40,9 +58,13 @@ class FilterBank(Part, ABC):
 
     Attributes:
         title: What the bank is called in pictures.
+        two_sided: Whether it can use both directions of a directed graph.
+        axis: What its responses are drawn over, and from where to where.
     """
 
     title: ClassVar[str]
+    two_sided: ClassVar[bool] = False
+    axis: ClassVar[tuple[str, float, float]] = (r"eigenvalue $\lambda$ of the Laplacian", 0.0, 2.0)
 
     def __init__(self, settings: BankSettings) -> None:
         self.settings, self.size = settings, settings.size
@@ -66,9 +88,24 @@ class FilterBank(Part, ABC):
         r"""Evaluate :math:`h_i(\lambda)` at eigenvalues of :math:`L` in [0, 2]; returns ``(K, len(eigenvalues))``."""
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The names as mathtext, for pictures."""
+        return tuple(_mathtext(name) for name in self.names)
+
+    @property
     def degree(self) -> int:
-        """The largest degree of a filter, and the number of products with the normalised adjacency for all of them."""
+        """The largest degree of a filter."""
         return self.size - 1
+
+    @property
+    def products(self) -> int:
+        """Products with the normalised adjacency that all filters take together."""
+        return self.degree
+
+    @property
+    def caution(self) -> str | None:
+        """What to know before the bank is used on a directed graph, if there is anything."""
+        return None
 
     @property
     def working_blocks(self) -> int:
@@ -88,6 +125,11 @@ BANKS: Kind[FilterBank] = Kind("filter bank", tag="bank", package="figure_kedro.
 def build_bank(name: str, size: int = 4) -> FilterBank:
     """Build the bank of that name with ``size`` filters."""
     return BANKS.build(BANKS.parse({"bank": name, "size": size}))
+
+
+def _mathtext(name: str) -> str:
+    """``A^10`` as mathtext that raises both digits."""
+    return "$" + re.sub(r"([\^_])(\w+)", r"\1{\2}", name) + "$"
 
 
 def chebyshev_coefficients(bank: FilterBank) -> np.ndarray:

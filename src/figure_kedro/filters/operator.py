@@ -1,5 +1,6 @@
 r"""The normalised adjacency, the operator that every filter is a polynomial of."""
 
+import logging
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from figure_kedro.errors import UserError
 from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank
 from figure_kedro.filters.workspace import Workspace
 from figure_kedro.graph import Graph
 
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,17 @@ class Operator:
 
     @classmethod
     def of(cls, graph: Graph, filters: BankSettings) -> "Operator":
-        """Normalise the adjacency of a graph."""
-        matrix = normalised_adjacency(graph.adjacency, self_loops=filters.self_loops)
-        return cls(matrix, filters, symmetric=not graph.directed)
+        """Normalise the adjacency of a graph in the direction that the settings name.
+
+        Raises:
+            UserError: If they name one and the graph is undirected.
+        """
+        matrix = normalised_adjacency(oriented(graph, filters), self_loops=filters.self_loops)
+        operator = cls(matrix, filters, symmetric=not graph.directed or filters.direction == "ignore")
+        caution = None if operator.symmetric else operator.bank.caution
+        if caution is not None:
+            logger.warning(caution)
+        return operator
 
     @property
     def bank(self) -> FilterBank:
@@ -41,7 +53,27 @@ class Operator:
 
     def on(self, device: torch.device | str = "cpu", *, differentiable: bool = True) -> "SparseOperator":
         """The matrix as what multiplies blocks on a device."""
-        return SparseOperator(self.matrix, symmetric=self.symmetric, differentiable=differentiable, device=device)
+        transposed = differentiable or self.filters.direction == "both"
+        return SparseOperator(self.matrix, symmetric=self.symmetric, differentiable=transposed, device=device)
+
+
+def oriented(graph: Graph, filters: BankSettings) -> sp.csr_array:
+    """The adjacency ``(n, n)`` in the direction that the settings name; row ``u`` holds what node ``u`` looks at.
+
+    ``out``, and ``both``, which has the transpose beside it, is the adjacency as it is, ``in`` its transpose, and
+    ``ignore`` has both directions of every edge, with the larger of two weights.
+    """
+    direction = filters.direction
+    if not graph.directed:
+        if direction not in ("auto", "ignore"):
+            raise UserError(
+                f"filters.direction={direction} needs a directed graph and {graph.name} is undirected; set "
+                "source.directed=true if its source has that setting, or leave filters.direction out"
+            )
+        return graph.adjacency
+    if direction == "ignore":
+        return sp.csr_array(graph.adjacency.maximum(graph.adjacency.T))
+    return sp.csr_array(graph.adjacency.T) if direction == "in" else graph.adjacency
 
 
 def normalised_adjacency(adjacency: sp.csr_array, *, self_loops: bool = True) -> sp.csr_array:
@@ -123,9 +155,19 @@ class SparseOperator:
 
     def __call__(self, block: torch.Tensor) -> torch.Tensor:
         """Multiply ``(n, d)`` to ``(m, d)``."""
-        return _Product.apply(self, block)
+        return self._product(block, back=False)
 
-    def multiply(self, matrix: torch.Tensor, block: torch.Tensor) -> torch.Tensor:
+    def back(self, block: torch.Tensor) -> torch.Tensor:
+        """Multiply by the transpose, ``(m, d)`` to ``(n, d)``."""
+        return self._product(block, back=True)
+
+    def _product(self, block: torch.Tensor, *, back: bool) -> torch.Tensor:
+        differentiated = block.requires_grad and torch.is_grad_enabled()
+        if self.transposed is None and (back or differentiated):
+            raise RuntimeError("this operator was made without its transpose; make it with differentiable=True")
+        return _Product.apply(self, block, back)
+
+    def multiply(self, matrix: Any, block: torch.Tensor) -> torch.Tensor:
         """Multiply by the matrix or its transpose, outside of any differentiation."""
         if matrix.device.type != "cpu" or matrix.dtype != block.dtype:
             return matrix.to(block.dtype) @ block
@@ -137,12 +179,12 @@ class SparseOperator:
 
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, operator: SparseOperator, block: torch.Tensor) -> torch.Tensor:
-        if ctx.needs_input_grad[1] and operator.transposed is None:
-            raise RuntimeError("this operator was made without its transpose; make it with differentiable=True")
-        ctx.operator = operator
-        return operator.multiply(operator.matrix, block)
+    def forward(ctx: Any, operator: SparseOperator, block: torch.Tensor, back: bool) -> torch.Tensor:
+        ctx.operator, ctx.back = operator, back
+        return operator.multiply(operator.transposed if back else operator.matrix, block)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor]:
-        return None, ctx.operator.multiply(ctx.operator.transposed, gradient.contiguous())
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor, None]:
+        operator = ctx.operator
+        matrix = operator.matrix if ctx.back else operator.transposed
+        return None, operator.multiply(matrix, gradient.contiguous()), None

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from figure_kedro.graph.graph import Graph
 from figure_kedro.graph.splits import PARTS
 from figure_kedro.graph.targets import Targets
+from figure_kedro.graph.twins import ALONE, has_training_twin, twin_groups
 
 
 def edge_homophily(graph: Graph, labels: np.ndarray | None) -> float | None:
@@ -35,7 +36,10 @@ def statistics_table(graph: Graph, targets: Targets) -> pd.DataFrame:
 
     ``edges`` counts undirected pairs, or directed edges if the graph is directed. ``train``, ``val`` and ``test`` are
     the sizes of the first split (0 if there are no splits). ``homophily`` is :func:`edge_homophily`, empty where it is
-    not defined. ``isolated_nodes`` have no edge in either direction.
+    not defined. ``isolated_nodes`` have no edge in either direction. ``same_neighbours`` counts the nodes
+    whose neighbours are those of another node (:mod:`figure_kedro.graph.twins`), ``same_neighbours_and_features`` those
+    that share both, and ``test_..._in_training`` the test nodes that have such a twin in training, on average over the
+    splits.
     """
     first_split = np.zeros(0, dtype=np.int8) if targets.splits is None else targets.splits[0]
     homophily = edge_homophily(graph, targets.labels)
@@ -50,8 +54,23 @@ def statistics_table(graph: Graph, targets: Targets) -> pd.DataFrame:
         "splits": targets.num_splits,
         "isolated_nodes": _isolated_nodes(graph.adjacency),
         "directed": graph.directed,
+        **_twins(graph, targets),
     }
     return pd.DataFrame([row])
+
+
+def _twins(graph: Graph, targets: Targets) -> dict[str, float]:
+    """How many nodes have the neighbours of another one, how many also its features, and how many test nodes have such
+    twins in training, on average over the splits."""
+    splits = np.zeros((0, graph.num_nodes), dtype=np.int8) if targets.splits is None else targets.splits
+    numbers: dict[str, float] = {}
+    for name, features in (("same_neighbours", False), ("same_neighbours_and_features", True)):
+        known = None if features else targets.twins  # a source may know more than its graph tells
+        twins = twin_groups(graph, features=features) if known is None else known
+        found = [int(has_training_twin(twins, codes).sum()) for codes in splits]
+        numbers[name] = int((twins != ALONE).sum())
+        numbers[f"test_{name}_in_training"] = float(np.mean(found)) if found else 0.0
+    return numbers
 
 
 def _isolated_nodes(adjacency: sp.csr_array) -> int:

@@ -20,12 +20,15 @@ class Targets:
         splits: Split codes ``(s, n)``, int8, one row per split, see :mod:`figure_kedro.graph.splits`; ``None`` if there
             are none.
         metric: What predictions on this graph are scored by unless the settings say otherwise.
+        twins: Groups of nodes that cannot be told apart ``(n,)``, see :mod:`figure_kedro.graph.twins`; ``None`` if
+            nobody has looked.
     """
 
     labels: np.ndarray | None = None
     classes: tuple[str, ...] = ()
     splits: np.ndarray | None = None
     metric: str = "accuracy"
+    twins: np.ndarray | None = None
 
     @property
     def num_classes(self) -> int:

@@ -60,7 +60,7 @@ class DecoupledObjective:
             raise UserError("the decoupled strategy needs one shared encoder of one layer; choose full or sampled")
         self.module, self._bank, self._settings, self._features = module, bank, settings, features
         self._allocate = allocate or (lambda name, shape: np.empty(shape, dtype=np.float32))
-        self._operator: SparseOperator | None = SparseOperator(matrix, differentiable=False)
+        self._operator: SparseOperator | None = SparseOperator(matrix, differentiable=bank.settings.direction == "both")
         self._true = self._propagate(features, None, "true")
         generator = torch.Generator().manual_seed(seed)
         orders = [torch.randperm(matrix.shape[0], generator=generator).numpy() for _ in range(settings.corruptions)]

@@ -85,7 +85,7 @@ class FigureModel(nn.Module):
         self, num_features: int, dim: int, bank: FilterBank, settings: EncoderSettings, generator: torch.Generator
     ) -> None:
         super().__init__()
-        self.working_blocks, self.products = bank.working_blocks, bank.degree
+        self.working_blocks, self.products = bank.working_blocks, bank.products
         self.trained = tuple(i for i, identity in enumerate(bank.identities) if not identity)
         copies = 1 if settings.shared else len(self.trained)
         self.encoders: Any = nn.ModuleList(Encoder(num_features, dim, settings, generator) for _ in range(copies))

@@ -5,6 +5,7 @@ import scipy.sparse as sp
 
 from figure_kedro.filters import FilterBank
 from figure_kedro.filters.bank import chebyshev_coefficients
+from figure_kedro.filters.words import Words
 
 
 def induced_filters(
@@ -28,6 +29,8 @@ def induced_filters(
     Returns:
         One matrix ``(s, s)``, float32, for each filter.
     """
+    if isinstance(bank, Words):
+        return _induced_words(matrix, bank, nodes)
     half = (bank.degree + 1) // 2
     columns = _columns(matrix, nodes, half)
     rows = columns if symmetric else _columns(sp.csr_array(matrix.T), nodes, half)  # rows[j] is T_j[S, :]^T
@@ -40,13 +43,35 @@ def induced_filters(
 
 
 def _columns(matrix: sp.csr_array, nodes: np.ndarray, degree: int) -> list[sp.csr_array]:
-    n, s = matrix.shape[0], len(nodes)
-    selection = sp.csr_array((np.ones(s, np.float32), (nodes, np.arange(s))), shape=(n, s))
-    columns = [selection]
+    columns = [_selection(matrix.shape[0], nodes)]
     for j in range(1, degree + 1):
         product = -(matrix @ columns[-1])
         columns.append(product if j == 1 else sp.csr_array(2 * product - columns[-2]))
     return columns
+
+
+def _induced_words(matrix: sp.csr_array, bank: Words, nodes: np.ndarray) -> list[sp.csr_array]:
+    """The sub-matrices of words: a word is cut in two, and its halves meet in rows and columns of the set.
+
+    The rows of a word are the columns of its transpose, which is the word backwards in the other letters.
+    """
+    letters = (matrix, sp.csr_array(matrix.T))
+    columns: dict[tuple[int, ...], sp.csr_array] = {(): _selection(matrix.shape[0], nodes)}
+    for word in bank.words:
+        if 0 < len(word) <= (bank.degree + 1) // 2:
+            columns[word] = sp.csr_array(letters[word[0]] @ columns[word[1:]])
+    induced = []
+    for word in bank.words:
+        cut = len(word) // 2
+        left = tuple(1 - letter for letter in reversed(word[:cut]))
+        induced.append(sp.csr_array(columns[left].T @ columns[word[cut:]], dtype=np.float32))
+    return induced
+
+
+def _selection(n: int, nodes: np.ndarray) -> sp.csr_array:
+    """The columns ``(n, s)`` of the identity that belong to some nodes."""
+    s = len(nodes)
+    return sp.csr_array((np.ones(s, np.float32), (nodes, np.arange(s))), shape=(n, s))
 
 
 def _combine(coefficients: np.ndarray, matrices: list[sp.csr_array]) -> sp.csr_array:

@@ -21,8 +21,10 @@ class ProjectionSettings(Settings):
     """Which map the embeddings go through, and how they are scaled before it: the settings that all maps share."""
 
     map: str = Field(description="name of the map")
-    scale: Literal["none", "rms", "standard"] = Field(
-        "none", description="scaling before the map, one for all filters together; none is the paper's behaviour"
+    scale: Literal["none", "rms", "standard", "unit"] = Field(
+        "none",
+        description="scaling before the map; none is the paper's behaviour, rms and standard have one scale for all "
+        "filters together, unit gives every row of every filter one length",
     )
     norm: float = Field(
         4.0, gt=0, description="typical length of a scaled row; 4 suits the paper's gammas, 1 a polynomial kernel"

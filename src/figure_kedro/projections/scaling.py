@@ -6,6 +6,7 @@ from typing import Literal, Self
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from figure_kedro.errors import UserError
@@ -33,11 +34,14 @@ class ViewScaler(TransformerMixin, BaseEstimator):
     from 0.85, where the map is almost linear, to nearly 0, where only the closest rows are alike, whatever the width
     and the size of the embeddings. Polynomial kernels have no width and call for :math:`c = 1`.
 
-    The numbers are shared by all filters, so their relative sizes survive. Constant columns are divided by the same
-    number as if they varied by 1; filters with constant embeddings do not count.
+    ``"unit"`` divides every row of every filter by its own length and multiplies it by :math:`c`: what is left of an
+    embedding is its direction. Rows of zeros stay.
+
+    The numbers of the other two are shared by all filters, so their relative sizes survive. Constant columns are
+    divided by the same number as if they varied by 1; filters with constant embeddings do not count.
 
     Args:
-        scale: ``"none"``, ``"rms"`` or ``"standard"``.
+        scale: ``"none"``, ``"rms"``, ``"standard"`` or ``"unit"``.
         norm: :math:`c`, the typical distance of a row from the mean after scaling.
 
     Attributes:
@@ -45,7 +49,7 @@ class ViewScaler(TransformerMixin, BaseEstimator):
         scale_: :math:`s`, ``(d,)``.
     """
 
-    def __init__(self, scale: Literal["none", "rms", "standard"] = "none", norm: float = 4.0) -> None:
+    def __init__(self, scale: Literal["none", "rms", "standard", "unit"] = "none", norm: float = 4.0) -> None:
         self.scale = scale
         self.norm = norm
 
@@ -57,10 +61,10 @@ class ViewScaler(TransformerMixin, BaseEstimator):
             raise UserError(f"all filters must have embeddings of one width, not {sorted(widths)}")
         d = widths.pop()
         self.mean_, self.scale_ = np.zeros(d), np.ones(d)
-        if self.scale == "none":
+        if self.scale in ("none", "unit"):
             return self
         if self.scale not in ("rms", "standard"):
-            raise UserError(f"there is no scaling {self.scale!r}; choose one of: none, rms, standard")
+            raise UserError(f"there is no scaling {self.scale!r}; choose one of: none, rms, standard, unit")
         means = np.stack([matrix.mean(axis=0, dtype=np.float64) for matrix in matrices])  # (K, d)
         variances = np.stack([_variance(*pair) for pair in zip(matrices, means, strict=True)])  # (K, d)
         if self.scale == "standard":
@@ -78,6 +82,8 @@ class ViewScaler(TransformerMixin, BaseEstimator):
         rows = as_rows(view).astype(np.float32, copy=False)
         if self.scale == "none":
             return rows
+        if self.scale == "unit":
+            return np.float32(self.norm) * normalize(rows)
         return (rows - self.mean_.astype(np.float32)) / self.scale_.astype(np.float32)
 
 

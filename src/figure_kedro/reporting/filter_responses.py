@@ -23,8 +23,9 @@ def plot_filter_responses(bank: FilterBank) -> Figure:
 def plot_bases(banks: Sequence[Sequence[FilterBank]]) -> Figure:
     r"""Draw the responses :math:`h_i(\lambda)` of banks side by side.
 
-    The x axis is the eigenvalue :math:`\lambda` of the Laplacian :math:`L = I - A_n` in [0, 2] for all banks; so the
-    standard basis is :math:`(1 - \lambda)^i`. Lines run from dark to light with the number ``i`` of the filter. A bank
+    The x axis is the eigenvalue :math:`\lambda` of the Laplacian :math:`L = I - A_n` in [0, 2], so that the standard
+    basis is :math:`(1 - \lambda)^i`; words in both directions of a graph are drawn over the singular values of
+    :math:`A_n`. Lines run from dark to light with the number ``i`` of the filter. A bank
     of more than 12 filters is drawn as a map instead: a row for each filter, the response as its colour.
 
     The last figure of the FiGURe paper is
@@ -58,17 +59,17 @@ def plot_bases(banks: Sequence[Sequence[FilterBank]]) -> Figure:
         draw = _draw_lines if bank.size <= DRAWN_AS_LINES else _draw_map
         draw(axis, bank)
         axis.set_title(f"{bank.title}, {bank.size} filter{'s' if bank.size > 1 else ''}", fontsize=10)
-        axis.set_xlim(0, 2)
-    for axis in axes[-1]:
-        axis.set_xlabel(r"eigenvalue $\lambda$ of the Laplacian")
+        axis.set_xlim(*bank.axis[1:])
+    for axis, bank in zip(axes[-1], banks[-1], strict=True):
+        axis.set_xlabel(bank.axis[0])
     return figure
 
 
 def _draw_lines(axis: Axes, bank: FilterBank) -> None:
-    eigenvalues = np.linspace(0.0, 2.0, 401)
+    points = np.linspace(*bank.axis[1:], 401)
     colours = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.92, bank.size))  # the lightest end is hard to see
-    for name, response, colour in zip(bank.names, bank.response(eigenvalues), colours, strict=True):
-        axis.plot(eigenvalues, response, color=colour, linewidth=1.4, label=_mathtext(name))
+    for label, response, colour in zip(bank.labels, bank.response(points), colours, strict=True):
+        axis.plot(points, response, color=colour, linewidth=1.4, label=label)
     axis.axhline(0, color="0.8", linewidth=0.8, zorder=0)
     axis.spines[["top", "right"]].set_visible(False)
     axis.set_ylabel(RESPONSE)
@@ -77,24 +78,17 @@ def _draw_lines(axis: Axes, bank: FilterBank) -> None:
 
 
 def _draw_map(axis: Axes, bank: FilterBank) -> None:
-    responses = bank.response(np.linspace(0.0, 2.0, 2001))  # (K, 2001)
+    responses = bank.response(np.linspace(*bank.axis[1:], 2001))  # (K, 2001)
     largest, signed = np.abs(responses).max(), responses.min() < 0
     # the ends of a Bernstein bank are ten times as high as its hills, which would be too dark to see
     limit = np.ceil(10 * np.quantile(np.abs(responses), 0.99)) / 10
     scale = {"cmap": "RdBu_r" if signed else "viridis", "vmin": -limit if signed else 0.0, "vmax": limit}
-    image = axis.imshow(responses, extent=(0, 2, -0.5, bank.size - 0.5), origin="lower", aspect="auto", **scale)
+    image = axis.imshow(
+        responses, extent=(*bank.axis[1:], -0.5, bank.size - 0.5), origin="lower", aspect="auto", **scale
+    )
     named = np.linspace(0, bank.size - 1, 8).round().astype(int)
-    axis.set_yticks(named, [_mathtext(bank.names[i]) for i in named])
+    axis.set_yticks(named, [bank.labels[i] for i in named])
     axis.set_ylabel("filter")
     beyond = "neither" if largest <= limit else "both" if signed else "max"
     bar = axis.inset_axes((1.04, 0, 0.04, 1))
     axis.figure.colorbar(image, cax=bar, extend=beyond, label=RESPONSE)
-
-
-def _mathtext(name: str) -> str:
-    """``A^10`` as mathtext that raises both digits."""
-    for mark in "^_":
-        stem, found, rest = name.partition(mark)
-        if found:
-            return f"${stem}{mark}{{{rest}}}$"
-    return f"${name}$"

@@ -33,6 +33,9 @@ def summary_panel(record: RunRecord, artefacts: Mapping[str, str], mlflow_comman
     reached = _spread(record.test_mean, record.test_std)
     add(f"test {record.metric}", f"{reached} over {count} split{'s' * (count != 1)}")
     add("validation", _spread(record.val_mean, record.val_std))
+    if record.test_twins:
+        free = _spread(record.twin_free_mean, record.twin_free_std)
+        add("without twins", f"{free} on test nodes that are no copy of a training node ({record.test_twins:.0f} are)")
     add("paper", _against_paper(record))
     for other, scores in record.scores.items():
         if other != record.metric:

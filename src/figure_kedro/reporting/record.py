@@ -58,6 +58,9 @@ class RunRecord(Scores, Timing):
     paper_std: float | None = None
     scores: dict[str, Scores] = Field(description="of every metric")
     per_split: list[dict[str, Any]] = Field(description="scores in percent, and the chosen settings")
+    test_twins: float | None = Field(None, description="test nodes with a twin in training, mean over splits")
+    twin_free_mean: float | None = Field(None, description="score of the deciding metric on the other test nodes")
+    twin_free_std: float | None = None
     storage_mb: float = Field(description="size of the embeddings of all filters")
     settings: dict[str, Any] = Field(description="of the run, all of them")
     key: str = Field("", description="of everything that decides the scores")
@@ -93,6 +96,7 @@ class RunRecord(Scores, Timing):
         comparable = metric == "accuracy" and head in ("linear", method)
         paper = paper_cell(dataset, method, dimension, projection, variant) if comparable else None
         columns = [f"{part}_{name}" for name in metrics_in(splits) for part in ("val", "test")]
+        columns += ["twin_free_test"] if "twin_free_test" in splits else []
         per_split = splits.assign(**{name: 100 * splits[name] for name in columns}).to_dict("records")
         return cls(
             dataset=dataset,
@@ -107,6 +111,7 @@ class RunRecord(Scores, Timing):
             paper_std=paper and paper[1],
             scores=scores,
             per_split=as_json(per_split),
+            **_twins(splits),
             **scores[metric].model_dump(),
             **as_json({name: value for name, value in timing.items() if name in Timing.model_fields}),
             **as_json(rest),
@@ -140,6 +145,13 @@ def as_json(value: Any) -> Any:
     if isinstance(value, float):
         return value if np.isfinite(value) else None
     return None if value is pd.NA or value is pd.NaT else str(value)
+
+
+def _twins(splits: pd.DataFrame) -> dict[str, float | None]:
+    if "twin_free_test" not in splits:
+        return {}
+    mean, std = mean_and_std(100 * splits["twin_free_test"])
+    return as_json({"test_twins": splits["test_twins"].mean(), "twin_free_mean": mean, "twin_free_std": std})
 
 
 def _scores(splits: pd.DataFrame, metric: str) -> Scores:

@@ -41,6 +41,7 @@ def results_table(splits: pd.DataFrame) -> pd.DataFrame:
         :func:`mean_and_std` for the standard deviation.
     """
     scores = [f"{part}_{metric}" for metric in metrics_in(splits) for part in ("val", "test")]
+    scores += ["twin_free_test"] if "twin_free_test" in splits else []
     settings = [name for name in splits if name not in ("split", *scores)]
     table = splits[["split", *scores, *settings]].astype(object)
     last: dict[str, object] = dict.fromkeys(table, "")

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from torch_geometric.data import InMemoryDataset
 
 
-def graph_from_pyg(dataset: "Callable[[str], InMemoryDataset]", files: Mapping[str, Path], name: str) -> Graph:
-    """Let PyTorch Geometric read checked raw files, and take the undirected graph with its features and splits.
+def graph_from_pyg(
+    dataset: "Callable[[str], InMemoryDataset]", files: Mapping[str, Path], name: str, *, directed: bool = False
+) -> Graph:
+    """Let PyTorch Geometric read checked raw files, and take the graph with its features and splits.
 
     It works in a temporary folder on copies: what it keeps beside its raw files would be a pickle in our data folder.
 
@@ -24,6 +26,7 @@ def graph_from_pyg(dataset: "Callable[[str], InMemoryDataset]", files: Mapping[s
         dataset: Makes the data set from its root folder.
         files: The raw files by their path relative to that root.
         name: Of the graph.
+        directed: Whether to keep the direction of the edges.
     """
     with tempfile.TemporaryDirectory() as root:
         for relative_path, file in files.items():
@@ -39,6 +42,7 @@ def graph_from_pyg(dataset: "Callable[[str], InMemoryDataset]", files: Mapping[s
         target,
         name=name,
         num_nodes=data.num_nodes,
+        directed=directed,
         features=compact(data.x.numpy()),
         labels=data.y.numpy(),
         splits=splits_from_masks(train, val, test, name),

@@ -5,7 +5,6 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 
-from figure_kedro.features.neighbours import neighbours_in_either_direction
 from figure_kedro.features.structural import STRUCTURAL, ColumnSettings, StructuralFeatures
 from figure_kedro.graph import Graph
 
@@ -21,22 +20,32 @@ class Degrees(StructuralFeatures):
     """Columns of :func:`degree_features`."""
 
     Settings = DegreesSettings
+    version = 2  # both sides of directed graphs
 
     def columns(self, graph: Graph) -> np.ndarray | None:
         return degree_features(graph)
 
 
 def degree_features(graph: Graph) -> np.ndarray:
-    r"""Six columns that say how well connected a node and its neighbours are, each of mean 0 and variance 1:
+    r"""Columns that say how well connected a node and its neighbours are, each of mean 0 and variance 1:
 
     .. math:: l_u, \; \underset{v \in N(u)}{\text{mean}} \, l_v, \; \min_v l_v, \; \max_v l_v, \;
         \underset{v}{\text{std}} \, l_v, \; \log \pi_u, \quad l_u = \log(1 + |N(u)|)
 
-    :math:`N(u)` are the neighbours in either direction, weights aside, and :math:`\pi` is PageRank along the edges
-    with their weights. The four statistics of an isolated node are 0 before the columns are standardised; a column
-    that is the same for all nodes is zero.
+    :math:`N(u)` are the neighbours, weights aside, and :math:`\pi` is PageRank along the edges with their weights. A
+    directed graph has the first five columns twice: for the nodes that a node points to, and for those that point at
+    it. The four statistics of a node without neighbours are 0 before the columns are standardised; a column that is
+    the same for all nodes is zero.
     """
-    neighbours = neighbours_in_either_direction(graph)
+    sides = [graph.adjacency, sp.csr_array(graph.adjacency.T)] if graph.directed else [graph.adjacency]
+    columns = np.column_stack([*(_neighbour_statistics(side) for side in sides), np.log(pagerank(graph))])
+    centred = columns - columns.mean(axis=0)
+    spread = centred.std(axis=0)
+    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-9)
+
+
+def _neighbour_statistics(neighbours: sp.csr_array) -> np.ndarray:
+    """Logarithm of the degree, and its mean, minimum, maximum and deviation over the neighbours ``(n, 5)``."""
     counts = np.diff(neighbours.indptr)
     log_degree = np.log1p(counts.astype(np.float64))
     around = log_degree[neighbours.indices]
@@ -44,7 +53,7 @@ def degree_features(graph: Graph) -> np.ndarray:
     starts = neighbours.indptr[:-1][some]  # reduceat cannot skip an empty row
 
     def over_neighbours(reduce: np.ufunc, values: np.ndarray) -> np.ndarray:
-        result = np.zeros(graph.num_nodes)
+        result = np.zeros(len(counts))
         if len(starts):
             result[some] = reduce.reduceat(values, starts)
         return result
@@ -54,10 +63,7 @@ def degree_features(graph: Graph) -> np.ndarray:
     deviation = around - np.repeat(mean, counts)
     std = np.sqrt(over_neighbours(np.add, deviation**2) / divisor)
     smallest, largest = over_neighbours(np.minimum, around), over_neighbours(np.maximum, around)
-    columns = np.column_stack([log_degree, mean, smallest, largest, std, np.log(pagerank(graph))])
-    centred = columns - columns.mean(axis=0)
-    spread = centred.std(axis=0)
-    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-9)
+    return np.column_stack([log_degree, mean, smallest, largest, std])
 
 
 def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-10, steps: int = 200) -> np.ndarray:

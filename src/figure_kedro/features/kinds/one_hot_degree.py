@@ -5,7 +5,6 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from figure_kedro.features.neighbours import neighbours_in_either_direction
 from figure_kedro.features.structural import STRUCTURAL, ColumnSettings, StructuralFeatures
 from figure_kedro.graph import Graph
 
@@ -22,6 +21,7 @@ class OneHotDegree(StructuralFeatures):
     """Columns of :func:`one_hot_degrees`."""
 
     Settings = OneHotDegreeSettings
+    version = 2  # both sides of directed graphs
     settings: OneHotDegreeSettings
 
     def columns(self, graph: Graph) -> np.ndarray | None:
@@ -29,9 +29,19 @@ class OneHotDegree(StructuralFeatures):
 
 
 def one_hot_degrees(graph: Graph, columns: int) -> np.ndarray:
-    """One column for each number of neighbours from 0 on, at most ``columns`` of them; the last means that or more."""
-    counts = np.diff(neighbours_in_either_direction(graph).indptr)
+    """One column for each number of neighbours from 0 on, at most ``columns`` of them; the last means that or more.
+
+    A directed graph has half of the columns for the nodes that a node points to, and half for those that point at it.
+    """
+    out = np.diff(graph.adjacency.indptr)
+    if not graph.directed:
+        return _indicators(out, columns)
+    into = np.bincount(graph.adjacency.indices, minlength=graph.num_nodes)
+    return np.hstack([_indicators(counts, max(columns // 2, 1)) for counts in (out, into)])
+
+
+def _indicators(counts: np.ndarray, columns: int) -> np.ndarray:
     columns = min(columns, int(counts.max()) + 1)
-    result = np.zeros((graph.num_nodes, columns), dtype=np.float32)
-    result[np.arange(graph.num_nodes), np.minimum(counts, columns - 1)] = 1
+    result = np.zeros((len(counts), columns), dtype=np.float32)
+    result[np.arange(len(counts)), np.minimum(counts, columns - 1)] = 1
     return result

@@ -36,6 +36,15 @@ class Chebyshev(FilterBank):
         return tuple(f"T_{i}" for i in range(self.size))
 
     @property
+    def caution(self) -> str | None:
+        if self.size <= 4:
+            return None
+        return (
+            f"Chebyshev filters of a directed graph are not bounded by 1: norms of 32 were seen at order 10, and these "
+            f"go to order {self.degree}; take fewer filters, or filters.bank=monomial"
+        )
+
+    @property
     def working_blocks(self) -> int:
         return 6
 

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank, Propagate
+from figure_kedro.filters.words import Words
 
 
 class MonomialSettings(BankSettings):
@@ -28,6 +29,12 @@ class Monomial(FilterBank):
 
     Settings = MonomialSettings
     title = "Standard basis"
+    two_sided = True
+
+    @classmethod
+    def from_settings(cls, settings: MonomialSettings) -> FilterBank:  # type: ignore[override]
+        """The powers of one direction, or :class:`~figure_kedro.filters.words.Words` in both."""
+        return Words(settings) if settings.direction == "both" else cls(settings)
 
     @property
     def names(self) -> tuple[str, ...]:

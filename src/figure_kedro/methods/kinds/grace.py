@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import nn
 
-from figure_kedro.filters import Operator, SparseOperator, normalised_adjacency
+from figure_kedro.filters import Operator, SparseOperator, normalised_adjacency, oriented
 from figure_kedro.graph import Graph
 from figure_kedro.methods.encoder import draw_weights
 from figure_kedro.methods.features import FeatureMatrix
@@ -74,7 +74,7 @@ class Grace(Method):
     def objective(
         self, model: "GraceModel", graph: Graph, operator: Operator, device: torch.device, allocate: Allocate | None
     ) -> "GraceObjective":
-        return GraceObjective(model, graph, operator.matrix, self.settings, device)
+        return GraceObjective(model, graph, operator, self.settings, device)
 
     @torch.no_grad()
     def embed(self, model: "GraceModel", graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
@@ -144,7 +144,7 @@ class GraceObjective:
     Args:
         module: The model to train.
         graph: With features.
-        matrix: Its normalised adjacency; views have self-loops if this one has.
+        operator: Its normalised adjacency; views have its direction, and self-loops if it has.
         settings: Shares that are dropped, temperature, number of nodes.
         device: Where the model is.
     """
@@ -153,16 +153,17 @@ class GraceObjective:
         self,
         module: GraceModel,
         graph: Graph,
-        matrix: sp.csr_array,
+        operator: Operator,
         settings: GraceSettings,
         device: torch.device | str = "cpu",
     ) -> None:
         self.module, self._settings, self._device = module, settings, device
-        self._symmetric = not graph.directed
+        self._symmetric = operator.symmetric
         assert graph.features is not None
         self._features = FeatureMatrix(graph.features, device)
         self._filtered_first = module.filters_first(self._features)
-        self._edges = EdgeDropper(graph.adjacency, matrix, directed=graph.directed)
+        adjacency = oriented(graph, operator.filters)
+        self._edges = EdgeDropper(adjacency, operator.matrix, directed=not operator.symmetric)
 
     def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
         n, given = self._features.shape[0], self._settings

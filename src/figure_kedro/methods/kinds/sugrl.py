@@ -11,7 +11,7 @@ from pydantic import Field
 from sklearn.preprocessing import normalize
 from torch import nn
 
-from figure_kedro.filters import Operator, SparseOperator
+from figure_kedro.filters import Operator, SparseOperator, oriented
 from figure_kedro.graph import Graph
 from figure_kedro.graph.graph import Features
 from figure_kedro.methods.contrast import CACHE_ENTRIES
@@ -71,7 +71,9 @@ class Sugrl(Method):
         allocate: Allocate | None,
     ) -> "SugrlObjective":
         features = normalize(graph.features)
-        return SugrlObjective(model, features, operator.on(device), graph.adjacency, self.settings, device)
+        return SugrlObjective(
+            model, features, operator.on(device), oriented(graph, operator.filters), self.settings, device
+        )
 
     @torch.no_grad()
     def embed(self, model: "SugrlModel", graph: Graph, operator: Operator) -> Iterator[np.ndarray]:

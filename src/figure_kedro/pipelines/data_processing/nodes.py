@@ -1,5 +1,6 @@
 """From a source to a graph that is ready for training, and what there is to know about it."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from figure_kedro.filters import BankSettings, Operator
 from figure_kedro.graph import Graph, Targets
 from figure_kedro.graph.splits import PARTS
 from figure_kedro.graph.statistics import statistics_table
+from figure_kedro.graph.twins import twin_groups
 
 
 def prepare_graph(source_graph: Graph, features: FeatureSettings) -> tuple[Graph, Targets]:
@@ -18,7 +20,10 @@ def prepare_graph(source_graph: Graph, features: FeatureSettings) -> tuple[Graph
     Returns:
         What embeddings are learnt from, and what there is to predict.
     """
-    return prepare_features(source_graph, features).without_targets(), source_graph.targets
+    targets = source_graph.targets
+    if targets.twins is None:
+        targets = dataclasses.replace(targets, twins=twin_groups(source_graph))
+    return prepare_features(source_graph, features).without_targets(), targets
 
 
 def tabulate_splits(graph: Graph, targets: Targets) -> pd.DataFrame:
@@ -40,15 +45,16 @@ def describe_bank(operator: Operator) -> dict[str, Any]:
     The size of the operator stands beside it, because a product with the operator is what a filter costs.
     """
     bank = operator.bank
-    eigenvalues = np.linspace(0.0, 2.0, 41)
+    points = np.linspace(*bank.axis[1:], 41)
     return {
         **operator.filters.model_dump(),
         "operator": {"nodes": operator.matrix.shape[0], "entries": int(operator.matrix.nnz)},
         "filters": [
             {"name": name, "identity": identity, "response": response.round(6).tolist()}
-            for name, identity, response in zip(bank.names, bank.identities, bank.response(eigenvalues), strict=True)
+            for name, identity, response in zip(bank.names, bank.identities, bank.response(points), strict=True)
         ],
-        "eigenvalues": eigenvalues.round(6).tolist(),
+        "axis": bank.axis[0].replace("$", ""),
+        "eigenvalues": points.round(6).tolist(),
     }
 
 

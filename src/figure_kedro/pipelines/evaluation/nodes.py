@@ -57,12 +57,13 @@ def evaluate_splits(
         study = _study_name(head.reads, embeddings, targets)
         for split in track(range(count), "Evaluating splits", console=rich.get_console()):
             codes = targets.splits[split][used]
+            name, twins = f"{study}-{split}", None if targets.twins is None else targets.twins[used]
             result = evaluate_split(
-                head, inputs, labels, codes, metrics, name=f"{study}-{split}", storage=evaluation_journal
+                head, inputs, labels, codes, metrics, name=name, storage=evaluation_journal, twins=twins
             )
             log_metrics({f"split_{name}": value for name, value in result.scores.items()}, step=split)
             results.append(result)
-    scores = pd.DataFrame([{"split": i, **r.scores, **r.cost, **r.settings} for i, r in enumerate(results)])
+    scores = pd.DataFrame([{"split": i, **r.scores, **r.twins, **r.cost, **r.settings} for i, r in enumerate(results)])
     alphas = pd.DataFrame(
         [
             {"split": i, "filter": name, "alpha": value}

@@ -1,5 +1,6 @@
 """The user's own graph: an edge table and, where there is one, a node table."""
 
+import logging
 from collections.abc import Collection
 from typing import Annotated, Literal, Self
 
@@ -14,6 +15,8 @@ from figure_kedro.datasets.sources.tables import as_text, column, default_column
 from figure_kedro.errors import UserError
 from figure_kedro.graph import Graph, graph_from_edges
 from figure_kedro.parts import Decides
+
+logger = logging.getLogger(__name__)
 
 
 class OwnSettings(SourceSettings):
@@ -107,7 +110,7 @@ class Own(Source):
                     f"{settings.edges}, column {values.name!r}, row {edge + 1}: there is no node {str(ids[edge])!r} in "
                     f"{settings.nodes}, column {nodes.id_column!r}"
                 )
-        return graph_from_edges(
+        graph = graph_from_edges(
             *rows,
             name=name,
             ids=nodes.ids,
@@ -118,6 +121,11 @@ class Own(Source):
             classes=nodes.classes,
             splits=nodes.splits,
         )
+        if settings.directed and not (graph.adjacency != graph.adjacency.T).nnz:
+            logger.warning(
+                "%s: every edge has its reverse, so the graph is symmetric; leave source.directed out", settings.edges
+            )
+        return graph
 
 
 def _endpoint_columns(settings: OwnSettings, frame: pd.DataFrame) -> tuple[pd.Series, pd.Series]:

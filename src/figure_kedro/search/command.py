@@ -1,0 +1,116 @@
+"""``kedro search``: compare what a graph may need, and keep the best as a data set's file."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+import rich
+import yaml
+from kedro.framework.project import settings as project_settings
+from kedro.framework.session import KedroSession
+from omegaconf import OmegaConf
+
+from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.datasets.typed_json import RunRecordDataset
+from figure_kedro.errors import UserError
+from figure_kedro.log_noise import find_user_error
+from figure_kedro.parameters import KINDS, Parameters
+from figure_kedro.reporting.markdown import to_markdown
+from figure_kedro.search.plan import Changes, Search, nested
+
+
+def search(project: Path, given: dict[str, Any], *, budget: int, splits: int, trials: int, name: str | None) -> Path:
+    """Compare settings of a data set on validation and write the best ones to ``conf/local/datasets``.
+
+    Every comparison is an ordinary run of the evaluation pipeline: what it leaves is found again, so that a search that
+    was killed is resumed when it is started again.
+
+    Args:
+        project: Root of the project.
+        given: What ``--params`` says; it holds in all comparisons.
+        budget: How many settings are compared at the most.
+        splits, trials: Of every comparison.
+        name: Of the new data set; the old one with ``_best`` by default.
+
+    Returns:
+        The file that was written.
+    """
+    fixed = {"evaluation.splits": splits, "evaluation.trials": trials}
+    start = _parameters(project, _with(given, {}))
+    console = rich.get_console()
+
+    def score(changes: Changes) -> float:
+        return _validation_score(project, _with(given, {**fixed, **changes}))
+
+    plan = Search(start, score, budget)
+    for number, tried in enumerate(plan.run(), start=1):
+        shown = f"{tried.score:.2f}" if tried.score is not None else f"failed: {tried.remark}"
+        console.print(f"{number}. {_shown(tried.changes)}: {shown}", markup=False, highlight=False)
+    if plan.best is None:
+        raise UserError(
+            f"none of {len(plan.tried)} settings could be evaluated; the last said: {plan.tried[-1].remark}"
+        )
+    name = name or f"{start.dataset}_best"
+    file = project / "conf" / "local" / "datasets" / f"{name}.yml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(_data_set_file(name, start, given, plan, splits, trials))
+    console.print(f"best on validation: {_shown(plan.best.changes)}; kept as {file}", markup=False, highlight=False)
+    console.print(f"kedro run --params dataset={name}", markup=False, highlight=False)
+    return file
+
+
+def _with(given: dict[str, Any], changes: Changes) -> dict[str, Any]:
+    """What is given with some changes; settings that a chosen part does not have are left aside."""
+    merged: Any = OmegaConf.to_container(OmegaConf.merge(given, nested(changes)))
+    for group, kind in KINDS.items():
+        if kind.tag in merged.get(group, {}):
+            merged[group] = kind.only_chosen(merged[group])
+    return merged
+
+
+def _parameters(project: Path, given: dict[str, Any]) -> Parameters:
+    args = project_settings.CONFIG_LOADER_ARGS
+    return ProjectConfigLoader(str(project / "conf"), runtime_params=given, **args).parameters
+
+
+def _validation_score(project: Path, given: dict[str, Any]) -> float:
+    """The mean validation score of an ordinary run, in percent; a run that was made before is not made again."""
+    run = _parameters(project, given)
+    file = project / run.data_folder / "08_reporting" / run.dataset / run.key("evaluation") / "summary.json"
+    stored = RunRecordDataset(filepath=str(file))
+    if not stored.exists():
+        console = rich.get_console()
+        console.quiet = True
+        try:
+            with KedroSession.create(project, runtime_params=given) as session:
+                cast(KedroSession, session).run(pipeline_names=["evaluation"])
+        except Exception as error:
+            raise find_user_error(error) or error from None
+        finally:
+            console.quiet = False
+    record = stored.load()
+    if record.val_mean is None:
+        raise UserError(f"{record.dataset} has no labels, so there is nothing to choose by")
+    return record.val_mean
+
+
+def _data_set_file(name: str, start: Parameters, given: dict[str, Any], plan: Search, splits: int, trials: int) -> str:
+    """The new data set: its source, what was given, and what was chosen; what was compared stands above it."""
+    rows = [
+        {"round": tried.round, "settings": _shown(tried.changes), "validation": tried.score, "remark": tried.remark}
+        for tried in plan.tried
+    ]
+    table = to_markdown(pd.DataFrame(rows))
+    kept = {group: values for group, values in given.items() if group not in ("dataset", "data_folder", "raw_mirror")}
+    own = {"source": start.source.model_dump(mode="json")}
+    chosen: Any = OmegaConf.to_container(OmegaConf.merge(own, kept, nested(plan.best.changes if plan.best else {})))
+    head = [
+        f"What suits {start.dataset}, chosen on validation alone ({splits} splits, {trials} trials for each of "
+        f"{len(plan.tried)} settings):",
+        *table.splitlines(),
+    ]
+    return "".join(f"# {line}\n" for line in head) + yaml.safe_dump({name: chosen}, sort_keys=False)
+
+
+def _shown(changes: Changes) -> str:
+    return ",".join(f"{path}={value}" for path, value in changes.items())

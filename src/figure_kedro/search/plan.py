@@ -1,0 +1,122 @@
+"""Which settings a search compares, round by round."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from figure_kedro.errors import UserError
+from figure_kedro.parameters import Parameters
+
+Changes = dict[str, Any]
+"""Settings by their paths, as ``--params`` takes them."""
+
+ALWAYS_DIRECTED = ("wikipedia", "filtered_wikipedia", "arxiv")
+"""Sources whose edges have a direction that may be kept or not."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Settings that were compared.
+
+    Args:
+        round: What was compared in this round.
+        changes: The settings.
+        score: The deciding metric on validation, mean over splits in percent; ``None`` if the settings failed.
+        remark: Why they failed.
+    """
+
+    round: str
+    changes: Changes
+    score: float | None
+    remark: str = ""
+
+
+@dataclass
+class Search:
+    """A greedy search: in every round the alternatives of one question are compared, and the best one is kept.
+
+    Questions about the graph come first and are asked of an encoder that is not trained, because that is quick and
+    tells much the same; what learns the embeddings comes last.
+
+    Args:
+        parameters: What the search starts from.
+        score: Scores settings on validation; a :class:`~figure_kedro.errors.UserError` is a failure of these alone.
+        budget: How many settings are compared at the most.
+    """
+
+    parameters: Parameters
+    score: Callable[[Changes], float]
+    budget: int
+    tried: list[Tried] = field(default_factory=list)
+    best: Tried | None = None
+
+    def run(self) -> Iterator[Tried]:
+        """Compare settings until all rounds are over or the budget is spent, and yield each as it is known."""
+        chosen: Changes = {"representation.method": "untrained"}
+        for title, alternatives in rounds(self.parameters):
+            here: Tried | None = None
+            for alternative in alternatives:
+                changes = {**chosen, **alternative}
+                if changes.get("filters.direction") == "both" and changes.get("filters.bank") != "monomial":
+                    continue  # words are monomials
+                known = next((tried for tried in self.tried if tried.changes == changes), None)
+                if known is None:
+                    if len(self.tried) >= self.budget:
+                        return
+                    known = self._try(title, changes)
+                    self.tried.append(known)
+                    yield known
+                if known.score is not None and (here is None or here.score is None or known.score > here.score):
+                    here = known
+            if here is not None:
+                chosen, self.best = here.changes, self._better(here)
+
+    def _better(self, tried: Tried) -> Tried:
+        if self.best is None or self.best.score is None or (tried.score or 0.0) >= self.best.score:
+            return tried
+        return self.best
+
+    def _try(self, title: str, changes: Changes) -> Tried:
+        try:
+            return Tried(title, changes, self.score(changes))
+        except UserError as error:
+            return Tried(title, changes, None, str(error))
+
+
+def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
+    """The questions, each with its alternatives; the first one is how most people begin."""
+    loops = [{"filters.self_loops": True}, {"filters.self_loops": False}]
+    directions: list[Changes] = [{}]
+    if parameters.source.kind in ALWAYS_DIRECTED or getattr(parameters.source, "directed", False):
+        kept = [{"source.directed": True, "filters.direction": way} for way in ("out", "in", "both")]
+        directions = [{"source.directed": False}, *kept]
+        if parameters.source.kind not in ALWAYS_DIRECTED:  # the user's own edges, which they say are directed
+            directions[0] = {"filters.direction": "ignore"}
+    both = {"filters.bank": "monomial", "filters.size": 3}  # seven words
+    graph = [
+        {**direction, **loop, **(both if direction.get("filters.direction") == "both" else {})}
+        for direction in directions
+        for loop in loops
+    ]
+    return [
+        ("direction and self-loops", graph),
+        ("filter bank", [{"filters.bank": bank} for bank in ("monomial", "bernstein", "chebyshev")]),
+        ("scale of rows", [{"projection.scale": scale} for scale in ("none", "unit")]),
+        ("what learns", [{"representation.method": method} for method in ("untrained", "propagation", "figure")]),
+    ]
+
+
+def nested(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by paths as groups.
+
+    >>> nested({"filters.bank": "monomial", "dataset": "cora"})
+    {'filters': {'bank': 'monomial'}, 'dataset': 'cora'}
+    """
+    groups: dict[str, Any] = {}
+    for path, value in changes.items():
+        *names, last = path.split(".")
+        inner = groups
+        for name in names:
+            inner = inner.setdefault(name, {})
+        inner[last] = value
+    return groups

@@ -1,0 +1,69 @@
+"""Which settings a search compares, and which one it keeps."""
+
+import pytest
+
+from figure_kedro.errors import UserError
+from figure_kedro.parameters import check_parameters
+from figure_kedro.search.plan import Search, rounds
+
+
+def parameters(**source):
+    return check_parameters({"dataset": "some", "source": source or {"kind": "csbm"}})
+
+
+def test_every_round_keeps_its_best_and_the_next_one_starts_from_it():
+    liked = {"filters.self_loops": False, "filters.bank": "bernstein", "projection.scale": "unit"}
+    liked |= {"representation.method": "propagation"}
+    search = Search(parameters(), lambda changes: sum(changes.get(path) == value for path, value in liked.items()), 50)
+    list(search.run())
+    assert search.best.changes == liked
+    assert search.best.score == 4
+
+
+def test_training_comes_last_and_untrained_encoders_answer_the_other_questions():
+    search = Search(parameters(), lambda changes: 1.0, 50)
+    methods = [tried.changes["representation.method"] for tried in search.run()]
+    assert set(methods[:-2]) == {"untrained"}
+    assert methods[-2:] == ["propagation", "figure"]
+
+
+@pytest.mark.parametrize("budget", [1, 3, 6])
+def test_no_more_settings_are_compared_than_the_budget_allows(budget):
+    search = Search(parameters(), lambda changes: 1.0, budget)
+    assert len(list(search.run())) == budget
+    assert (search.best is not None) == (budget > 1), "a round that is not over decides nothing"
+
+
+def test_direction_is_asked_of_graphs_that_have_one():
+    directed = {
+        tried.get("filters.direction")
+        for _, changes in rounds(parameters(kind="wikipedia", name="squirrel"))
+        for tried in changes
+    }
+    assert {"out", "in", "both"} <= directed
+    undirected = {tried.get("filters.direction") for _, changes in rounds(parameters()) for tried in changes}
+    assert undirected == {None}
+
+
+def test_words_in_both_directions_are_compared_with_no_other_bank():
+    def score(changes):
+        return 2.0 if changes.get("filters.direction") == "both" else 1.0
+
+    search = Search(parameters(kind="wikipedia", name="squirrel"), score, 50)
+    list(search.run())
+    banks = {
+        tried.changes["filters.bank"] for tried in search.tried if tried.changes.get("filters.direction") == "both"
+    }
+    assert banks == {"monomial"}
+
+
+def test_settings_that_fail_are_kept_with_their_reason_and_stop_nothing():
+    def score(changes):
+        if changes.get("filters.bank") == "chebyshev":
+            raise UserError("does not converge")
+        return 1.0
+
+    search = Search(parameters(), score, 50)
+    failed = [tried for tried in search.run() if tried.score is None]
+    assert [tried.remark for tried in failed] == ["does not converge"]
+    assert search.best is not None
