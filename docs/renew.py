@@ -27,6 +27,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 RECORD = PROJECT / "docs" / "results.jsonl"
 PAGE = PROJECT / "docs" / "results.md"
 AS_PUBLISHED = {
+    "source.directed": (False,),
     "features.normalise": ("none",),
     "features.structural": ("auto", "none"),
     "filters.self_loops": (True,),
@@ -101,14 +102,16 @@ def page(summaries: list[dict[str, Any]]) -> str:
     for dataset, table in rows.groupby("dataset"):
         table = table.sort_values(order, ascending=[False, True, True, True], kind="stable")
         table = table.drop(columns=["dataset", "mean", "scores", "paper_mean", "solver"])
-        if not table["ROC-AUC"].any():
-            table = table.drop(columns="ROC-AUC")
+        for name in ("ROC-AUC", "without twins"):
+            if not table[name].any():
+                table = table.drop(columns=name)
         parts.append(f"## {dataset}\n\n{to_markdown(table)}\n")
     return "\n".join(parts)
 
 
 def cells(rows: pd.DataFrame, titles: list[tuple[str, str, int | None, str, str]]) -> str:
-    """One line a title, one column a data set: what was measured, and in brackets the paper's."""
+    """One line per title, one column per data set: what was measured, without twins where direction is kept, and the
+    paper's."""
     out_of_memory = {(cell.dataset, cell.method) for cell in paper_results().itertuples() if pd.isna(cell.mean)}
     lines = []
     for title, method, dim, projection, settings in titles:
@@ -118,6 +121,8 @@ def cells(rows: pd.DataFrame, titles: list[tuple[str, str, int | None, str, str]
         for dataset in sorted(rows["dataset"].unique()):
             found = chosen[chosen["dataset"] == dataset]
             measured = "" if found.empty else f"{found['mean'].iloc[0]:.2f}"
+            if not found.empty and "direction kept" in found["settings"].iloc[0]:
+                measured += f" [{found['without twins'].iloc[0]}]"
             paper = paper_cell(dataset, method, dim or 512, projection)
             if paper is not None:
                 measured += f" ({paper[0]:.2f})"
@@ -181,6 +186,7 @@ def row(summary: dict[str, Any]) -> dict[str, Any]:
         "test": f"{record.test_mean:.2f} ({record.test_std:.2f})",
         "ROC-AUC": f"{area.test_mean:.2f}" if (area := record.scores.get("roc_auc")) else "",
         "validation": f"{record.val_mean:.2f}",
+        "without twins": "" if record.twin_free_mean is None else f"{record.twin_free_mean:.2f}",
         "paper": "" if paper is None else f"{paper:.2f}",
         "difference": "" if paper is None else f"{record.test_mean - paper:+.2f}",
         "splits": record.splits,
@@ -209,12 +215,15 @@ def kind(settings: Parameters, defaults: Parameters) -> str:
     In both the method and the splits are those of the configuration, so that no two rows of one budget claim a cell.
     """
     ours, theirs = decisive(settings), decisive(defaults)
-    free = ("evaluation.trials", "evaluation.solver")
+    free = ("evaluation.trials", "evaluation.solver", "source.directed")
     changed = {path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path)} - set(free)
     if any(path.startswith(("representation.", "evaluation.", "source.")) for path in changed):
-        return "other settings"
+        return "other settings" + ", direction kept" * (ours.get("source.directed") is True)
     published = all(ours[path] in values for path, values in AS_PUBLISHED.items() if path in ours)
-    return ", ".join(["as published"] * published + ["best settings"] * (not changed)) or "other settings"
+    best = not changed and ours.get("source.directed") == theirs.get("source.directed")
+    kept = ours.get("source.directed") is True
+    names = ["as published"] * published + ["best settings"] * best
+    return ", ".join((names or ["other settings"]) + ["direction kept"] * kept)
 
 
 def parameters(settings: Parameters) -> Parameters:
