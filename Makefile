@@ -4,15 +4,30 @@ PYTHON ?= $(or $(firstword $(shell for python in python3.13 python3.12 python3.1
 	$$python -c 'import ensurepip, venv' 2>/dev/null && echo $$python; done)),python3)
 VENV := .venv
 BIN := $(VENV)/bin
+WORKERS ?= 2
+AUDIT := .audit
 
-.PHONY: run test lint benchmark install clean help
+.PHONY: run test test-faults audit lint benchmark docs install clean help
 
 run: install  ## the whole journey on the embedded default data set
 	$(BIN)/kedro run
 
-test: install  ## the tests, and how much of the package they cover; more options in PYTEST_ARGS
-	$(BIN)/python -m pytest --cov=figure_kedro --cov-report= $(PYTEST_ARGS)
+test: install  ## the tests on WORKERS cores, and how much of the package they cover; more options in PYTEST_ARGS
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov=figure_kedro --cov-report= $(PYTEST_ARGS)
 	@echo "coverage: $$($(BIN)/coverage report --format=total)%"
+
+test-faults: install  ## a hundred kills, every artefact damaged, mutated inputs: an hour or so; FAULT_SEED=1 for other kills
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/faults -m "slow or not slow" -s $(PYTEST_ARGS)
+
+audit:  ## known weaknesses of the packages in constraints.txt, if the database of them can be reached
+	@test -x $(AUDIT)/bin/pip-audit || { $(PYTHON) -m venv $(AUDIT) \
+		&& $(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check pip-audit; } \
+		|| { echo "pip-audit cannot be installed here: nothing was audited"; exit 3; }
+	@$(AUDIT)/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip --progress-spinner off \
+		> $(AUDIT)/said 2>&1; code=$$?; cat $(AUDIT)/said; \
+		if grep -qiE "could not be audited|connection|resolve|timed? ?out|max retries|ServiceError" $(AUDIT)/said; then \
+		echo "the database of weaknesses cannot be reached for all packages: what is not listed was not audited"; exit 3; \
+		fi; exit $$code
 
 lint: install  ## style, format, which layer may import which, and types
 	$(BIN)/ruff check .
@@ -23,6 +38,11 @@ lint: install  ## style, format, which layer may import which, and types
 benchmark: install  ## timings side by side with peers and bounds, written to benchmarks/results
 	$(BIN)/python -m benchmarks
 
+docs: install  ## the documentation site, written to site; open site/index.html
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
 install: $(VENV)/.installed  ## .venv with the packages of constraints.txt
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -30,8 +50,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-clean:  ## remove .venv
-	rm -rf $(VENV)
+clean:  ## remove .venv and .audit
+	rm -rf $(VENV) $(AUDIT)
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

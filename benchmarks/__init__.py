@@ -19,8 +19,12 @@ BENCHMARKS = (
     "training_large",
     "training_decoupled",
     "training_growth",
+    "whole_run",
     "methods_epochs",
     "methods_memory",
+    "evaluation_search",
     "single_filter",
+    "new_nodes",
+    "serving",
 )
 """The benchmarks in the order in which they run."""

@@ -30,6 +30,9 @@ OTHERS: dict[str, Any] = {
     "source.edges": "other.csv",
     "source.nodes": "other.csv",
     "source.path": "archive.npz",
+    "source.separator": ";",
+    "source.encoding": "latin-1",
+    "source.header": True,
     "representation.training.device": "cpu",
     "representation.tuning.space": {"training.learning_rate": [0.5]},
     "evaluation.device": "cpu",
@@ -52,6 +55,7 @@ NOTHING = {
 
 TARGETS = {
     ("csbm", "splits"),
+    ("csbm", "labelled"),
     ("minesweeper_generated", "splits"),
     ("npz_archive", "labels"),
     *(("arxiv", field) for field in ("labels", "splits", "seed")),
@@ -68,6 +72,7 @@ IDLE: dict[tuple[str, str], tuple[Changes, Changes]] = {
     ("own", "random_splits"): ({"split_columns": ["split"]}, {}),
     **{("own", field): ({"random_splits": 0}, {}) for field in ("train", "val", "seed")},
     **{(name, "norm"): ({"scale": "none"}, {"scale": "rms"}) for name in KINDS["projection"].names()},
+    **{(name, "loop_weight"): ({"self_loops": False}, {"self_loops": True}) for name in KINDS["filters"].names()},
     ("maclaurin", "sigma"): ({"kernel": "polynomial"}, {"kernel": "exponential"}),
     ("maclaurin", "degree"): ({"kernel": "exponential"}, {"kernel": "polynomial"}),
     **{

@@ -133,6 +133,46 @@ def test_a_data_set_may_differ_for_one_dimension_and_the_command_line_wins(conf)
     assert chosen(None, evaluation={"head": "mlp"}) == ("bernstein", 5, "rows")
 
 
+def test_a_protocol_may_differ_for_all_for_a_method_and_for_a_dimension(conf):
+    path = conf / "local" / "datasets" / "mine.yml"
+    path.write_text(
+        MINE
+        + """  methods: {dgi: {filters: {size: 2}}}
+  protocols:
+    best: {filters: {self_loops: false}, dimensions: {32: {filters: {size: 6}}}}
+    paper:
+      filters: {loop_weight: 0.5}
+      methods: {figure: {representation: {training: {learning_rate: 0.5}}}}
+    third: {filters: {size: 8}}
+"""
+    )
+
+    def chosen(**params):
+        run = loader(conf, dataset="mine", **params).parameters
+        filters, training = run.filters, run.representation.training
+        return filters.self_loops, filters.loop_weight, filters.size, training.learning_rate
+
+    rate = loader(conf, dataset="csbm").parameters.representation.training.learning_rate
+    assert chosen() == (False, 1.0, 7, rate)
+    assert chosen(representation={"dim": 32}) == (False, 1.0, 6, rate)
+    assert chosen(protocol="paper") == (True, 0.5, 7, 0.5)
+    assert chosen(protocol="paper", representation={"dim": 32}) == (True, 0.5, 7, 0.5)
+    assert chosen(protocol="third") == (True, 1.0, 8, rate)
+    dgi = loader(conf, dataset="mine", protocol="paper", representation={"method": "dgi"}).parameters
+    assert (dgi.filters.loop_weight, dgi.filters.size) == (0.5, 2)
+    assert dgi.representation.training.learning_rate != 0.5
+
+
+def test_the_protocol_is_named_by_what_it_changes_and_an_unknown_one_is_one_line(conf):
+    best, paper = (loader(conf, dataset="minesweeper", protocol=name).parameters for name in ("best", "paper"))
+    assert best.key("filters") != paper.key("filters")
+    same = loader(conf, dataset="minesweeper", filters={"self_loops": True, "loop_weight": 0.5}).parameters
+    assert same.key("evaluation") == paper.key("evaluation")
+    with pytest.raises(UserError) as error:
+        loader(conf, protocol="papr").parameters  # noqa: B018
+    assert str(error.value) == "there is no protocol 'papr'; did you mean 'paper'?"
+
+
 @pytest.mark.parametrize("head", ["gcn", "gprgnn", "h2gcn"])
 def test_a_network_that_is_trained_end_to_end_has_nothing_learnt_before_it(conf, head):
     representation = loader(conf, evaluation={"head": head}).parameters.representation
@@ -205,6 +245,7 @@ def test_nodes_get_the_merged_parameters(conf):
         "bank": "bernstein",
         "size": 7,
         "self_loops": True,
+        "loop_weight": 1.0,
         "direction": "auto",
     }
     assert given["features"].seed == 3
@@ -240,6 +281,9 @@ def test_unknown_data_set_is_one_line_with_the_nearest_name(conf, name, line):
         ("mine: {source: {kind: csbm}, dimensions: 3}", "'dimensions' must hold parameters below its name"),
         ("mine: {source: {kind: csbm}, dimensions: {512: 3}}", "512 must hold parameters below its name"),
         ("mine: {source: {kind: csbm}, dimensions: {512: {filtres: 3}}}", "unknown parameter 'filtres'"),
+        ("mine: {source: {kind: csbm}, protocols: 3}", "'protocols' must hold parameters below its name"),
+        ("mine: {source: {kind: csbm}, protocols: {best: {methods: 3}}}", "'methods' must hold parameters"),
+        ("mine: {source: {kind: csbm}, protocols: {best: {filtres: {}}}}", "unknown parameter 'filtres'"),
         ("mine: {filters: {size: '${globals:nothing}'}}", "cannot be read"),
     ],
 )
@@ -270,18 +314,18 @@ def test_runs_with_different_settings_share_no_path(conf):
         (
             {"source": {"splits": 3}},
             "graph operator filter_bank encoder embeddings loss_curve timing projection tuned_representation "
-            "tuning_journal checkpoint propagated_blocks",
+            "tuning checkpoint propagated_blocks",
         ),
         ({"representation": {"dim": 8}}, "graph targets splits dataset_statistics operator filter_bank"),
         (
             {"evaluation": {"trials": 3}},
             "graph targets splits dataset_statistics operator filter_bank encoder embeddings loss_curve timing "
-            "tuned_representation tuning_journal checkpoint propagated_blocks projection",
+            "tuned_representation tuning checkpoint propagated_blocks projection",
         ),
         (
             {"projection": {"map": "fourier"}},
             "graph targets splits dataset_statistics operator filter_bank encoder embeddings loss_curve timing "
-            "tuned_representation tuning_journal checkpoint propagated_blocks",
+            "tuned_representation tuning checkpoint propagated_blocks",
         ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

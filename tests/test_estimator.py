@@ -1,6 +1,4 @@
 import dataclasses
-import json
-import logging
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +7,14 @@ import scipy.sparse as sp
 import torch
 
 from examples import dense_features, exact_filters, example_graph, relabelled, words_and_filters
-from figure_kedro.datasets.files.tensor_file import CheckpointFile, read_tensors, write_tensors
+from figure_kedro.datasets.files.tensor_file import CheckpointFile
 from figure_kedro.errors import UserError
-from figure_kedro.estimator import WEIGHTS, FiGURe, Representation
+from figure_kedro.estimator import FiGURe, Representation
 from figure_kedro.filters import BANKS, Operator
 from figure_kedro.graph import Graph, Targets, random_splits
-from figure_kedro.methods import strategy as strategies
 from figure_kedro.methods.kinds.deepwalk import DeepWalkSettings
 from figure_kedro.methods.kinds.figure import FigureSettings
 from figure_kedro.methods.method import METHODS
-from figure_kedro.migration import MODEL_FORMAT
 from oracle import encode
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -103,66 +99,6 @@ def test_looking_the_other_way_is_the_same_as_turning_every_edge(method):
     into = embedded(graph, "in")
     assert_same_views(into, embedded(turned, "out"), atol=1e-4)
     assert any(not np.allclose(view, into[name], atol=1e-3) for name, view in embedded(graph, "out").items())
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_saved_and_loaded_model_gives_equal_embeddings(variant, tmp_path):
-    graph = example_graph()
-    filters = BANKS.parse({"bank": "bernstein", "size": 3, "self_loops": False})
-    figure = estimator(filters=filters, encoder=variant).fit(graph)
-    figure.save(tmp_path)
-    loaded = FiGURe.load(tmp_path)
-    assert_same_views(loaded.transform(graph), figure.transform(graph))
-    assert (loaded.filters, loaded.settings, loaded.record_) == (figure.filters, figure.settings, figure.record_)
-    assert loaded.checksum_ == graph.checksum
-
-
-def test_settings_are_saved_where_a_person_can_read_them(tmp_path):
-    estimator().fit(example_graph()).save(tmp_path)
-    settings = json.loads((tmp_path / "settings.json").read_text())
-    assert settings["representation"]["dim"] == 5
-    assert settings["filters"]["bank"] == "monomial"
-
-
-@pytest.mark.parametrize("folder", sorted(FORMAT_1.iterdir()), ids=lambda folder: folder.name)
-def test_model_of_the_first_format_is_loaded_and_gives_the_embeddings_that_it_gave(folder, tmp_path):
-    graph = example_graph()
-    loaded = Representation.load(folder)
-    expected = dict(np.load(folder / "views.npz"))
-    assert list(loaded.view_names) == list(expected)
-    assert_same_views(loaded.transform(graph), expected, rtol=0, atol=1e-6)
-    loaded.save(tmp_path)
-    assert json.loads((tmp_path / "settings.json").read_text())["format"] == MODEL_FORMAT
-    assert_same_views(Representation.load(tmp_path).transform(graph), expected, rtol=0, atol=1e-6)
-
-
-def test_settings_of_a_model_of_the_first_format_are_those_that_it_had():
-    grace, walk, bank, dgi = (
-        Representation.load(FORMAT_1 / name) for name in ("grace", "node2vec", "figure_bernstein", "dgi")
-    )
-    assert (grace.settings.temperature, grace.settings.dim, grace.settings.training.max_epochs) == (0.5, 5, 4)
-    assert (walk.settings.p, walk.settings.q, walk.settings.length) == (0.5, 1.0, 10)
-    assert bank.filters == BANKS.parse({"bank": "bernstein", "size": 3, "self_loops": False})
-    assert (bank.settings.encoder.gcn_layers, bank.settings.encoder.shared) == (2, False)
-    assert dgi.settings.method == "dgi"
-    assert dgi.record_.epochs == 4
-
-
-@pytest.mark.parametrize("name", ["deepwalk", "node2vec"])
-def test_model_of_walks_of_the_first_format_refuses_a_graph_of_another_size(name):
-    with pytest.raises(UserError, match="knows only the nodes"):
-        Representation.load(FORMAT_1 / name).transform(example_graph(30))
-
-
-@pytest.mark.parametrize("version", [MODEL_FORMAT + 1, "x"])
-def test_model_of_a_newer_format_is_refused_in_one_line(version, tmp_path):
-    estimator().fit(example_graph()).save(tmp_path)
-    weights, description = read_tensors(tmp_path / WEIGHTS)
-    assert description["format"] == MODEL_FORMAT
-    write_tensors(tmp_path / WEIGHTS, weights, description | {"format": version, "filters": "of another kind"})
-    with pytest.raises(UserError, match=f"^the model has format {version!r}, .* a newer version") as caught:
-        FiGURe.load(tmp_path)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("self_loops", [True, False])
@@ -290,7 +226,7 @@ def test_missing_model_is_a_user_error(tmp_path):
 @pytest.mark.parametrize("dim", [0, -3])
 def test_dimension_below_one_is_a_user_error(dim):
     with pytest.raises(UserError, match="dim"):
-        estimator(dim)
+        estimator(dim).fit(example_graph())
 
 
 def test_bank_of_the_identity_alone_is_a_user_error():
@@ -321,57 +257,6 @@ def test_graph_without_features_is_given_structural_ones(directed, tmp_path):
     assert all(np.isfinite(view).all() for view in views.values())
     figure.save(tmp_path)
     assert_same_views(FiGURe.load(tmp_path).transform(graph), views)
-
-
-@pytest.fixture
-def short_of_memory(monkeypatch, caplog):
-    monkeypatch.setattr(strategies, "available_memory", lambda device: 1000)
-    caplog.set_level(logging.INFO)
-    return caplog
-
-
-def test_auto_strategy_takes_the_whole_graph_where_it_fits_and_says_so(caplog):
-    caplog.set_level(logging.INFO)
-    estimator().fit(example_graph())
-    assert "strategy full on cpu: a whole-graph step takes about" in caplog.text
-
-
-def test_auto_strategy_is_decoupled_when_memory_is_short_and_says_so(short_of_memory):
-    made = []
-
-    def allocate(name, shape):
-        made.append(name)
-        return np.empty(shape, dtype=np.float32)
-
-    figure = estimator().fit(example_graph(), allocate=allocate)
-    assert "strategy decoupled on cpu: a whole-graph step takes about" in short_of_memory.text
-    assert "true_1" in made
-    assert figure.record_.epochs == 4
-
-
-@pytest.mark.parametrize("variant", VARIANTS[1:], ids=str)
-def test_auto_strategy_stays_full_for_encoders_that_cannot_be_decoupled(variant, short_of_memory):
-    estimator(encoder=variant).fit(example_graph())
-    assert "strategy full on cpu" in short_of_memory.text
-
-
-def test_estimate_of_memory_counts_what_every_layer_keeps(monkeypatch):
-    monkeypatch.setattr("figure_kedro.methods.features.SPARSE_COLUMNS", 0)
-    graph = example_graph(4000, features="sparse")
-    estimates = []
-    for layers in (1, 2, 3):
-        figure = estimator(64, encoder={"gcn_layers": layers})
-        model = figure.method.build(4000, 6)
-        nnz = Operator.of(graph, figure.filters).matrix.nnz
-        estimates.append(strategies.estimate_memory(figure.settings, model, graph.features, nnz))
-    block = 4 * 4000 * 2 * 64  # three filters, two blocks a layer
-    assert np.diff(estimates).tolist() == [6 * block, 6 * block]
-
-
-@pytest.mark.parametrize("strategy", ["full", "sampled", "decoupled"])
-def test_strategy_that_is_asked_for_is_taken(strategy, short_of_memory):
-    estimator(strategy=strategy).fit(example_graph())
-    assert f"strategy {strategy} on cpu, as asked for" in short_of_memory.text
 
 
 @pytest.mark.parametrize(("chance", "warned"), [(0.1, True), (10.0, False)])

@@ -11,11 +11,11 @@ from figure_kedro.parameters import KINDS, check_parameters
 from figure_kedro.reporting.record import RunRecord
 from figure_kedro.versions import check_format
 
-PROJECT = Path(__file__).parents[1]
-PUBLISHED = [json.loads(line) for line in (PROJECT / "docs" / "results.jsonl").read_text().splitlines()]
+FIXTURES = Path(__file__).parent / "fixtures"
+PUBLISHED = [json.loads(line) for line in (FIXTURES / "records.jsonl").read_text().splitlines()]
 RECORDS = [record for record in PUBLISHED if "format" not in record]
 """Those of version 0.1.0."""
-SAVED = sorted((PROJECT / "tests" / "fixtures" / "models_format_1").iterdir())
+SAVED = sorted((FIXTURES / "models_format_1").iterdir())
 
 number = pytest.mark.parametrize("number", range(len(RECORDS)))
 
@@ -183,7 +183,8 @@ def test_the_description_of_every_saved_model_becomes_one_of_today(folder):
     assert new["format"] == MODEL_FORMAT
     method = KINDS["representation"].parse(new["representation"])
     assert method.method == old["representation"]["method"]
-    assert KINDS["filters"].parse(new["filters"]).model_dump() == old["filters"] | {"direction": "auto"}
+    added = {"direction": "auto", "loop_weight": 1.0}
+    assert KINDS["filters"].parse(new["filters"]).model_dump() == old["filters"] | added
 
 
 @pytest.mark.parametrize("version", [99, MODEL_FORMAT + 1, "two", 2.5])
@@ -203,3 +204,24 @@ def test_what_says_no_format_is_of_the_first():
         UserError, match="it has format 1, and this program reads 2 to 3; delete it, and it is made anew"
     ):
         check_format(None, 3, "it", oldest=2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "version"),
+    [
+        ({}, 3),
+        ({"evaluation": {"head": "linear", "solver": "lbfgs", "trials": 10}}, 2),
+        ({"evaluation": {"head": "linear", "solver": "adam", "trials": 10}}, 3),
+        ({"filters": {"bank": "monomial", "size": 11}}, 2),
+        ({"filters": {"bank": "monomial", "size": 3, "direction": "both"}}, 2),
+        ({"projection": {"map": "fourier", "gammas": [0.1, 0.2]}}, 2),
+    ],
+)
+def test_records_of_a_search_that_is_the_same_today_stay_valid(changes, version):
+    settings = {
+        "evaluation": {"head": "linear", "solver": "lbfgs", "trials": 30},
+        "filters": {"bank": "monomial", "size": 4},
+        "projection": {"map": "identity"},
+    }
+    record = {"format": RECORD_FORMAT, "versions": {"evaluation": 2, "source": 1}, "settings": settings | changes}
+    assert migrate_record(record)["versions"] == {"evaluation": version, "source": 1}

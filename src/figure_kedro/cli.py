@@ -1,19 +1,43 @@
-"""The commands of the project: ``kedro run`` as Kedro has it, but with one ``--params``, and ``kedro search``."""
+"""The commands of the project: ``kedro run`` with one ``--params``, ``search``, ``experiment`` and ``runs``."""
 
 import copy
+import functools
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 from kedro.framework.cli.project import run as kedro_run
 from kedro.framework.cli.utils import _split_params
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from figure_kedro.errors import UserError
+from figure_kedro.machine_errors import find_user_error
 
 
 class CommandError(click.ClickException, UserError):
     """A user's mistake, which the command line prints as one line before it exits with code 2."""
 
     exit_code = 2
+
+
+def _one_line(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a command end in one line where the user or the machine can mend something, wherever it was found."""
+
+    @functools.wraps(command)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except (click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            mistake = find_user_error(error)
+            if mistake is None:
+                raise
+            raise CommandError(str(mistake)) from None
+
+    return guarded
 
 
 @click.group(name="figure_kedro")
@@ -24,7 +48,13 @@ def cli() -> None:
 def _all_in_one(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> Any:
     if len(values) > 1:
         raise CommandError(f"--params is given {len(values)} times; give all in one: --params {','.join(values)}")
-    return _split_params(context, option, values[0] if values else "")
+    try:
+        return _split_params(context, option, values[0] if values else "")
+    except (YAMLError, OmegaConfBaseException) as error:
+        problem = " ".join(str(getattr(error, "problem", None) or error).split())
+        raise CommandError(
+            f"--params cannot be read: {problem}; a value that begins with a sign of YAML, such as *, needs quotes"
+        ) from None
 
 
 def _params_once(option: click.Parameter) -> click.Parameter:
@@ -35,6 +65,7 @@ def _params_once(option: click.Parameter) -> click.Parameter:
 
 run = copy.copy(kedro_run)
 run.params = [_params_once(option) for option in kedro_run.params]
+run.callback = _one_line(kedro_run.callback) if kedro_run.callback else None
 cli.add_command(run)
 
 
@@ -45,6 +76,7 @@ cli.add_command(run)
 @click.option("--trials", default=12, show_default=True, type=click.IntRange(1), help="Trials on each split.")
 @click.option("--name", default=None, help="Of the data set that is written; default: the old name with _best.")
 @click.pass_obj
+@_one_line
 def search(metadata: Any, params: dict[str, Any], budget: int, splits: int, trials: int, name: str | None) -> None:
     """Try what a graph may need: direction, self-loops, scale, trained or not.
 
@@ -52,7 +84,106 @@ def search(metadata: Any, params: dict[str, Any], budget: int, splits: int, tria
     """
     from figure_kedro.search.command import search as compare
 
+    compare(metadata.project_path, params, budget=budget, splits=splits, trials=trials, name=name)
+
+
+@cli.group()
+def experiment() -> None:
+    """Tables and figures of many runs: those of the paper, and comparisons of one's own."""
+
+
+_params = click.option("--params", multiple=True, callback=_all_in_one, help="As for kedro run; wins over the file.")
+_datasets = click.option("--datasets", default="", help="Only cells of these data sets: cora,squirrel.")
+
+
+@experiment.command(name="run")
+@click.argument("names", nargs=-1, required=True)
+@_params
+@_datasets
+@click.option("--trials", default=None, type=click.IntRange(1), help="Trials on each split, in place of the file's.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes of this machine.")
+@click.option("--ray", is_flag=False, flag_value="local", default=None, help="On Ray: here, or at an ADDRESS.")
+@click.option("--dry-run", is_flag=True, help="Only tell what is there, what would run and how long it may take.")
+@click.pass_obj
+@_one_line
+def run_experiments(
+    metadata: Any,
+    names: tuple[str, ...],
+    params: dict[str, Any],
+    datasets: str,
+    trials: int | None,
+    workers: int,
+    ray: str | None,
+    dry_run: bool,
+) -> None:
+    """Make what is missing of the experiments NAMES, and their reports.
+
+    What earlier runs have left is not made again, and one that was killed is resumed.
+    """
+    from figure_kedro.experiments import command
+
+    if trials is not None:
+        params = {**params, "evaluation": {**params.get("evaluation", {}), "trials": trials}}
+    executor = None if dry_run else command.executor_of(workers, ray)
+    whole = command.run(
+        metadata.project_path, names, params, datasets=_listed(datasets), executor=executor, dry_run=dry_run
+    )
+    if not whole:
+        raise CommandError("some runs failed; their lines are above and in the report, and the others are done")
+
+
+@experiment.command(name="list")
+@click.pass_obj
+@_one_line
+def list_experiments(metadata: Any) -> None:
+    """Print the experiments of conf/*/experiments."""
+    from figure_kedro.experiments import command
+
+    command.show_list(metadata.project_path)
+
+
+@experiment.command()
+@click.argument("names", nargs=-1)
+@_params
+@click.pass_obj
+@_one_line
+def status(metadata: Any, names: tuple[str, ...], params: dict[str, Any]) -> None:
+    """Print how much of the experiments NAMES, or of all, is there."""
+    from figure_kedro.experiments import command
+
+    command.show_status(metadata.project_path, names, params)
+
+
+@experiment.command()
+@click.argument("names", nargs=-1, required=True)
+@_params
+@_datasets
+@click.option("--output", default=None, type=click.Path(file_okay=False), help="The folder of the report.")
+@click.pass_obj
+@_one_line
+def report(metadata: Any, names: tuple[str, ...], params: dict[str, Any], datasets: str, output: str | None) -> None:
+    """Write the report of the experiments NAMES from what is there."""
+    from figure_kedro.experiments import command
+
+    folder = None if output is None else Path(output)
+    command.report(metadata.project_path, names, params, datasets=_listed(datasets), output=folder)
+
+
+@cli.command()
+@click.option("--params", multiple=True, callback=_all_in_one, help="data_folder=..., if it is another one.")
+@click.option("--datasets", default="", help="Only runs on these data sets: cora,squirrel.")
+@click.option("--key", default=None, help="Tell where this run has left its files; the first letters are enough.")
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="How many; 0: all.")
+@click.pass_obj
+def runs(metadata: Any, params: dict[str, Any], datasets: str, key: str | None, limit: int) -> None:
+    """List the runs that there are, newest first, or the files of one."""
+    from figure_kedro.runs.command import show_runs
+
     try:
-        compare(metadata.project_path, params, budget=budget, splits=splits, trials=trials, name=name)
+        show_runs(metadata.project_path, params, datasets=_listed(datasets), key=key, limit=limit)
     except UserError as error:
         raise CommandError(str(error)) from None
+
+
+def _listed(names: str) -> list[str]:
+    return [name for name in names.split(",") if name]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from kedro.config import MissingConfigException, OmegaConfigLoader
 from omegaconf import OmegaConf
@@ -12,12 +12,18 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from figure_kedro.errors import UserError, nearest
+from figure_kedro.time_limit import at_most
 
 if TYPE_CHECKING:
     from figure_kedro.parameters import Parameters
 
 # The parts of the project, and torch behind them, are imported when parameters are asked for: Kedro reads this module
 # for every command, also for those that need none of them.
+
+READING_SECONDS = 15.0
+"""Of computing, for reading the configuration; it takes less than one."""
+
+T = TypeVar("T")
 
 FEATURES_ALONE = {"method": "features", "embeddings": "never"}
 """The representation of a head that reads the graph: there is nothing to learn or to keep before it."""
@@ -28,54 +34,88 @@ class ProjectConfigLoader(OmegaConfigLoader):
 
     ``conf/<environment>/datasets/cora.yml`` holds ``cora:`` and below it whatever differs from the parameters for
     that data set, in the same shape; ``conf/<environment>/methods/dgi.yml`` does so for ``representation.method=dgi``.
-    Below ``dimensions: {512: ...}`` a data set's file says what differs for embeddings of that dimension alone. What
-    stands later wins: parameters, the method's file, the data set's file, its part for the dimension, ``--params``.
+    Below ``protocols: {paper: ...}`` a data set's file says what differs under that protocol alone, below
+    ``methods: {figure: ...}`` for that method, below ``dimensions: {512: ...}`` for embeddings of that dimension; a
+    protocol may have methods and dimensions of its own. What stands later wins: parameters, the method's file, the data
+    set's file, its parts for the protocol, the method and the dimension, ``--params``.
     What a file says about settings that the chosen part (method, map, head, ...) does not have is left aside; on the
     command line that is a mistake.
 
     Catalog files can use ``${setting:dataset}``, the value of any parameter, and ``${run_key:representation}``, a
     short name for all that decides the results of that stage. A path with its run key in it is never shared by two
-    runs with different results. ``${tracking_uri:}`` and ``${artefact_uri:}`` are where MLflow keeps
-    its records: a SQLite file in the data folder, unless ``MLFLOW_TRACKING_URI`` says otherwise.
+    runs with different results. ``${run_name:}`` says the method and its dimension. ``${tracking_uri:}`` and
+    ``${artefact_uri:}`` are where MLflow keeps its records: a SQLite file in the data folder, unless
+    ``MLFLOW_TRACKING_URI`` says otherwise. ``${command:}`` is what to type for this run.
     """
 
     _own_tracking_uris: ClassVar[set[str]] = set()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for kind in ("datasets", "methods"):
+        self._read: dict[str, dict[str, Any]] = {}
+        for kind in ("datasets", "methods", "experiments"):
             self.config_patterns.setdefault(kind, [f"{kind}/*"])
+
+    def with_params(self, given: dict[str, Any]) -> "ProjectConfigLoader":
+        """The same configuration with other ``--params``; files are read once for all of them."""
+        other = ProjectConfigLoader(
+            self.conf_source,
+            env=self.env,
+            runtime_params=given,
+            config_patterns=self.config_patterns,
+            base_env=self.base_env,
+            default_run_env=self.default_run_env,
+            merge_strategy=self.merge_strategy,
+        )
+        other._read = self._read
+        for kind in ("parameters", "datasets", "methods"):
+            self._files(kind)
+        return other
 
     def __getitem__(self, key: str) -> dict[str, Any]:
         self._register_resolvers()
         if key == "parameters" and key not in self.data:
             return dict(self.parameters)  # every group as the checked settings of its part
-        return super().__getitem__(key)
+        return self._readable(lambda: super(ProjectConfigLoader, self).__getitem__(key))
 
     @cached_property
     def parameters(self) -> "Parameters":
         """The merged parameters, checked."""
         from figure_kedro.parameters import check_parameters
 
+        return self._readable(lambda: check_parameters(self._merged()))
+
+    @staticmethod
+    def _readable(read: Callable[[], T]) -> T:
+        """Read something of the configuration; whatever is wrong with a file is one line, also one without an end."""
+        endless = "reading the configuration does not come to an end; look for ${...} or YAML aliases that multiply"
         try:
-            return check_parameters(self._merged())
-        except (OmegaConfBaseException, YAMLError) as error:
-            raise UserError(f"the configuration cannot be read: {' '.join(str(error).split())}") from error
+            with at_most(READING_SECONDS, endless):
+                return read()
+        except UserError:
+            raise
+        except (OmegaConfBaseException, YAMLError, RecursionError, ValueError) as error:
+            raise UserError(f"the configuration cannot be read: {' '.join(str(error).split())[:300]}") from error
 
     def _merged(self) -> dict[str, Any]:
         from figure_kedro.evaluation import HEADS
 
-        parameters = super().__getitem__("parameters")  # --params are on top already
-        datasets = self._files("datasets")
+        given = OmegaConf.create(self.runtime_params or {})
+        parameters, datasets = _plain(OmegaConf.merge(self._files("parameters"), given)), self._files("datasets")
         name = str(parameters.get("dataset"))
         if name not in datasets:
             raise UserError(f"there is no data set {name!r}; {nearest(name, datasets)}")
         dataset = _parameters_below(name, datasets)
-        dimensions = _parameters_below("dimensions", dataset)
-        dataset = {group: values for group, values in dataset.items() if group != "dimensions"}
-        given = OmegaConf.create(self.runtime_params or {})
-        merged = OmegaConf.merge(parameters, dataset, given)
-        files = [parameters, _parameters_below(str(_chosen(merged, "representation")), self._files("methods")), dataset]
+        protocol = str(parameters.get("protocol", "best"))
+        known = {"best", "paper"}.union(*(_names_below("protocols", groups) for groups in datasets.values()))
+        if protocol not in known:
+            raise UserError(f"there is no protocol {protocol!r}; {nearest(protocol, sorted(known))}")
+        layers = [dataset, _parameters_below(protocol, _parameters_below("protocols", dataset))]
+        merged = OmegaConf.merge(parameters, *map(_for_all, layers), given)
+        method = str(_chosen(merged, "representation"))
+        files = [parameters, _parameters_below(method, self._files("methods"))]
+        files += [_for_all(layer) for layer in layers]
+        files += [_parameters_below(method, _parameters_below("methods", layer)) for layer in layers]
         if HEADS[str(_chosen(merged, "evaluation"))].reads == "graph":  # there are no embeddings of any dimension
             if OmegaConf.select(given, "representation.method") is not None:
                 raise UserError(
@@ -83,22 +123,28 @@ class ProjectConfigLoader(OmegaConfigLoader):
                 )
             files.append({"representation": FEATURES_ALONE})
         else:
-            files.append(_parameters_below(OmegaConf.select(merged, "representation.dim"), dimensions))
+            dimension = OmegaConf.select(merged, "representation.dim")
+            files += [_parameters_below(dimension, _parameters_below("dimensions", layer)) for layer in layers]
         return _only_chosen(OmegaConf.merge(*files), given) | {"dataset": name}
 
     def _files(self, kind: str) -> dict[str, Any]:
-        try:
-            return super().__getitem__(kind)
-        except MissingConfigException:
-            return {}
+        """What the files of a kind say, with ``--params`` on top of parameters where these are not read yet."""
+        if kind not in self._read:
+            try:
+                self._read[kind] = self._readable(lambda: super(ProjectConfigLoader, self).__getitem__(kind))
+            except MissingConfigException:
+                self._read[kind] = {}
+        return self._read[kind]
 
     def _register_resolvers(self) -> None:
         """Make the resolvers speak for this loader: OmegaConf keeps one of each name for the whole process."""
         resolvers: dict[str, Callable[..., Any]] = {
             "setting": self._setting,
             "run_key": self._run_key,
+            "run_name": self._run_name,
             "tracking_uri": self._tracking_uri,
             "artefact_uri": self._artefact_uri,
+            "command": self._command,
         }
         for name, resolver in resolvers.items():
             OmegaConf.register_new_resolver(name, resolver, replace=True)
@@ -112,9 +158,23 @@ class ProjectConfigLoader(OmegaConfigLoader):
     def _run_key(self, stage: str) -> str:
         return self.parameters.key(stage)
 
+    def _run_name(self) -> str:
+        from figure_kedro.tracking.words import run_words
+
+        return "-".join(run_words(self.parameters))
+
+    def _command(self) -> str:
+        from figure_kedro.tracking.words import command_line
+
+        return command_line([], self.runtime_params or {}, [f"--env={self.env}"] if self.env else [])
+
     def own_database(self) -> Path | None:
         """Where MLflow's SQLite file is; none if ``MLFLOW_TRACKING_URI`` says that its records are elsewhere."""
         return None if self._given_tracking_uri() else self._mlflow_folder() / "mlflow.db"
+
+    def tracking(self) -> tuple[str, str | None]:
+        """Where MLflow keeps its records and its artefacts; ``None`` if a server decides on the latter."""
+        return self._tracking_uri(), self._artefact_uri()
 
     def _tracking_uri(self) -> str:
         given, database = self._given_tracking_uri(), self.own_database()
@@ -133,8 +193,15 @@ class ProjectConfigLoader(OmegaConfigLoader):
         uri = os.environ.get("MLFLOW_TRACKING_URI")
         return None if uri in self._own_tracking_uris else uri
 
+    def locks(self) -> Path:
+        """Where the locks of everything below the data folder are."""
+        return self._data_folder() / "locks"
+
+    def _data_folder(self) -> Path:
+        return Path(self.conf_source).resolve().parent / self.parameters.data_folder
+
     def _mlflow_folder(self) -> Path:
-        folder = Path(self.conf_source).resolve().parent / self.parameters.data_folder / "mlflow"
+        folder = self._data_folder() / "mlflow"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -144,6 +211,16 @@ def _parameters_below(name: Any, groups: Mapping[Any, Any]) -> dict[str, Any]:
     if not isinstance(different, dict):
         raise UserError(f"the configuration of {name!r} must hold parameters below its name, not {different!r}")
     return different
+
+
+def _names_below(name: str, groups: Any) -> set[str]:
+    below = groups.get(name) if isinstance(groups, dict) else None
+    return {str(name) for name in below} if isinstance(below, dict) else set()
+
+
+def _for_all(layer: dict[str, Any]) -> dict[str, Any]:
+    """What a data set's file says for every protocol, method and dimension."""
+    return {group: values for group, values in layer.items() if group not in ("protocols", "methods", "dimensions")}
 
 
 def _chosen(merged: Any, group: str) -> Any:

@@ -5,7 +5,12 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from figure_kedro.graph import Graph
+from figure_kedro.graph.row_blocks import take_rows
+from figure_kedro.memory import is_mapped
 from figure_kedro.methods.method import Allocate
+
+STORED_NUMBERS = 100_000_000
+"""Embeddings of at most so many numbers are kept unless asked otherwise."""
 
 
 class Embeddings(Mapping[str, np.ndarray]):
@@ -51,6 +56,9 @@ class Embeddings(Mapping[str, np.ndarray]):
         if self._arrays is None:
             arrays = {}
             for number, (name, view) in enumerate(self.items_in_turn()):
+                if is_mapped(view):  # it is on the disk already
+                    arrays[name] = view
+                    continue
                 arrays[name] = allocate(f"view_{number}", view.shape)
                 arrays[name][:] = view
             self._arrays = arrays
@@ -58,7 +66,7 @@ class Embeddings(Mapping[str, np.ndarray]):
     def rows(self, nodes: np.ndarray) -> list[np.ndarray]:
         """The embeddings of some nodes, ascending, under every view; nothing is copied if these are all nodes."""
         everyone = len(nodes) == len(self.ids)
-        return [view if everyone else view[nodes] for view in self.values()]
+        return [view if everyone else take_rows(view, nodes) for view in self.values()]
 
     def __getitem__(self, name: str) -> np.ndarray:
         if self._arrays is None:

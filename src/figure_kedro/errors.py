@@ -11,6 +11,18 @@ class UserError(ValueError):
     """
 
 
+class DamagedFileError(UserError):
+    """A stored file that is not what was written; whoever can make it again does, and the others are told.
+
+    Args:
+        path: Of the file or folder.
+        reason: What is wrong with it.
+    """
+
+    def __init__(self, path: object, reason: str = "its content is not what was written") -> None:
+        super().__init__(f"{path} is damaged ({' '.join(reason.split())}); delete it, and it is made anew")
+
+
 def nearest(name: str, valid: Iterable[str]) -> str:
     """Name the closest valid spelling, for the end of an error message.
 

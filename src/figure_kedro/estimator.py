@@ -9,19 +9,32 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from pydantic import ValidationError
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
 
 from figure_kedro.datasets.files.tensor_file import read_tensors, write_json, write_tensors
 from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError
-from figure_kedro.features import structural_features
+from figure_kedro.features import large_columns, structural_features
 from figure_kedro.filters import BANKS, BankSettings, Operator
-from figure_kedro.graph import Graph
+from figure_kedro.graph import Graph, as_graph
 from figure_kedro.graph.digest import digest_arrays
+from figure_kedro.memory import check_memory
 from figure_kedro.methods.method import METHODS, Allocate, Method, MethodSettings
 from figure_kedro.migration import MODEL_FORMAT, migrate_model
 from figure_kedro.parts import decisive
+from figure_kedro.parts.given import Given, parsed
 from figure_kedro.training.device import pick_device
-from figure_kedro.training.loop import CheckpointStore, Listener, TrainingObjective, TrainingRecord, train
+from figure_kedro.training.loop import (
+    CheckpointStore,
+    Listener,
+    TrainingDivergedError,
+    TrainingObjective,
+    TrainingRecord,
+    train,
+)
 from figure_kedro.training.progress import ProgressBar
 from figure_kedro.training.settings import TrainingSettings
 from figure_kedro.training.threads import threads
@@ -34,14 +47,20 @@ ROUNDING = 1e-5
 """By so much a loss in float32 may be off."""
 
 
-class Representation:
-    """Node embeddings by the method whose settings are given.
+class NotTrained(UserError, NotFittedError):
+    """What scikit-learn expects of an estimator that was not fitted."""
+
+
+class Representation(TransformerMixin, BaseEstimator):
+    """Node embeddings by the method whose settings are given; an estimator of scikit-learn whose input is a graph.
+
+    Wherever a graph is expected, an object of another library will do, see :func:`~figure_kedro.graph.as_graph`.
 
     Args:
         dim: Dimension of the embeddings; wins over ``settings.dim``.
-        filters: The filter bank.
-        settings: Of the method: FiGURe's by default.
-        progress: Whether to show a progress bar.
+        filters: The filter bank: its settings, or a dictionary of them.
+        settings: Of the method, in the same way: FiGURe's by default.
+        progress: Whether to show how training goes, as a bar on a terminal and now and then a line elsewhere.
 
     Attributes:
         model_: The trained model.
@@ -55,20 +74,50 @@ class Representation:
         self,
         dim: int | None = None,
         *,
-        filters: BankSettings | None = None,
-        settings: MethodSettings | None = None,
+        filters: BankSettings | Mapping[str, Any] | None = None,
+        settings: MethodSettings | Mapping[str, Any] | None = None,
         progress: bool = True,
     ) -> None:
-        settings = settings or METHODS.parse({})
-        if dim is not None and dim < 1:
-            raise UserError(f"dim = {dim} is no dimension; choose 1 or more")
-        if dim is not None and "dim" not in type(settings).model_fields:
-            raise UserError(f"embeddings of {settings.method} are as wide as the features; leave dim out")
-        self.settings = settings if dim is None else settings.changed({"dim": dim})
-        self.filters = filters or BANKS.parse({})
+        self.dim = dim
+        self.filters = filters
+        self.settings = settings
         self.progress = progress
-        self.checksum_: str | None = None
-        self.method: Method = METHODS.part(self.settings)(self.settings, BANKS.build(self.filters))
+
+    def _filled_settings(self) -> Any:
+        dim, settings = vars(self)["dim"], parsed(vars(self)["settings"], METHODS)
+        if dim is None:
+            return settings
+        if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or dim < 1:
+            raise UserError(f"dim = {dim} is no dimension; choose 1 or more")
+        if "dim" not in type(settings).model_fields:
+            raise UserError(f"embeddings of {settings.method} are as wide as the features; leave dim out")
+        return settings.changed({"dim": int(dim)})
+
+    dim = Given(lambda self: vars(self)["dim"], "_method")
+    filters = Given(lambda self: parsed(vars(self)["filters"], BANKS), "_method")
+    settings = Given(_filled_settings, "_method")
+    checksum_: str | None = None
+
+    @property
+    def method(self) -> Method:
+        """The method, built once for these parameters."""
+        if "_method" not in vars(self):
+            settings = self.settings
+            self.__dict__["_method"] = METHODS.part(settings)(settings, BANKS.build(self.filters))
+        return vars(self)["_method"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters as they were given."""
+        return {name: vars(self)[name] for name in ("dim", "filters", "progress", "settings")}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # a graph is no table
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
     @property
     def view_names(self) -> tuple[str, ...]:
@@ -82,7 +131,8 @@ class Representation:
 
     def fit(
         self,
-        graph: Graph,
+        graph: Any,
+        y: Any = None,
         *,
         operator: Operator | None = None,
         checkpoints: CheckpointStore | None = None,
@@ -93,38 +143,45 @@ class Representation:
 
         Args:
             graph: Its labels are not looked at.
+            y: Not looked at, either.
             operator: Its normalised adjacency, if that is at hand.
             checkpoints: For instance ``CheckpointFile(path)``: a run that was killed is resumed from there.
             listeners: Told of every epoch.
             allocate: Makes the arrays of the decoupled strategy; in memory by default.
         """
+        graph = as_graph(graph, targets=False)
         method, machine = self.method, self.settings.training
         self.structural_ = "features" in method.reads and graph.features is None
         graph = structural_features(graph) if self.structural_ else graph
         operator = operator or Operator.of(graph, self.filters)
         device = pick_device(machine.device, sparse_products=getattr(self.settings, "strategy", "") != "decoupled")
+        width, way = method.width(graph.num_features), "take a smaller representation.dim"
+        check_memory(4 * width * (graph.num_nodes + graph.num_features), f"{width} dimensions for {graph.name}", way)
         with threads(machine.threads):
             model = method.build(graph.num_nodes, graph.num_features).to(device)
             objective = method.objective(model, graph, operator, device, allocate)
             self.record_ = TrainingRecord(finished=True)
             if objective is not None and isinstance(machine, TrainingSettings):
-                title = f"{self.settings.method} {method.width(graph.num_features)} on {graph.name}"
-                bar = [ProgressBar(machine, title)] if self.progress else []
-                self.record_ = train(
-                    objective,
-                    machine,
-                    device=device,
-                    checkpoints=checkpoints,
-                    fingerprint=self._fingerprint(graph, operator, objective),
-                    listeners=[*listeners, *bar],
-                )
-                _warn_of_chance(method, self.record_)
+                bar = [ProgressBar(machine, self.settings.method)] if self.progress else []
+                try:
+                    self.record_ = train(
+                        objective,
+                        machine,
+                        device=device,
+                        checkpoints=checkpoints,
+                        fingerprint=self._fingerprint(graph, operator, objective),
+                        listeners=[*listeners, *bar],
+                    )
+                except TrainingDivergedError as error:
+                    caution = large_columns(graph.features) if "features" in method.reads else None
+                    raise error if caution is None else error.because(caution) from None
+                _warn_of_chance(method, self.record_, graph)
         self.model_ = model.cpu()
         self.num_nodes_, self.num_features_ = graph.num_nodes, graph.num_features
         self.checksum_ = self._checksum(graph)
         return self
 
-    def embed(self, graph: Graph, operator: Operator | None = None) -> Embeddings:
+    def embed(self, graph: Any, operator: Operator | None = None) -> Embeddings:
         """The embeddings of every node of a graph, computed when they are asked for.
 
         The graph need not be the one that was trained on if the method can embed others: new nodes are then embedded
@@ -135,6 +192,7 @@ class Representation:
             operator: Its normalised adjacency, if that is at hand.
         """
         self._check_fitted()
+        graph = as_graph(graph, targets=False)
         if not self.method.inductive and not self._is_trained_on(graph):
             raise UserError(
                 f"{self.settings.method} knows only the nodes that it was trained on, and {graph.name} is another "
@@ -144,16 +202,22 @@ class Representation:
 
         def compute() -> Iterator[np.ndarray]:
             views = self.method.embed(self.model_, given, operator or Operator.of(given, self.filters))
-            for _ in self.view_names:
+            for name in self.view_names:
                 with threads(self.settings.training.threads):  # not while somebody else works with a view
                     view = next(views)
+                _check_finite(view, name, graph)
                 yield view
 
         return Embeddings(self.view_names, graph.ids, self.width, compute=compute, graph=lambda: given)
 
-    def transform(self, graph: Graph) -> dict[str, np.ndarray]:
+    def transform(self, graph: Any) -> dict[str, np.ndarray]:
         """The embeddings ``(n, width)`` of all views by name."""
         return dict(self.embed(graph))
+
+    def fit_transform(self, graph: Any, y: Any = None, **options: Any) -> dict[str, np.ndarray]:
+        """Train on a graph and embed it; options are those of :meth:`fit`."""
+        graph = as_graph(graph, targets=False)
+        return self.fit(graph, **options).transform(graph)
 
     def save(self, path: str | Path) -> None:
         """Write ``weights.safetensors`` and ``settings.json`` into a folder."""
@@ -189,19 +253,26 @@ class Representation:
     @classmethod
     def from_state(cls, weights: Mapping[str, torch.Tensor], description: Mapping[str, Any]) -> Self:
         """Make a fitted one of what :meth:`state` gave, also in an older version."""
-        weights, description = migrate_model(weights, description)
-        fitted = cls(filters=BANKS.parse(description["filters"]), settings=METHODS.parse(description["representation"]))
-        fitted.num_nodes_, fitted.num_features_ = description["num_nodes"], description["num_features"]
-        fitted.structural_, fitted.checksum_ = description["structural_features"], description["graph_checksum"]
-        fitted.record_ = TrainingRecord(**description["training"])
-        fitted.model_ = fitted.method.build(fitted.num_nodes_, fitted.num_features_)
-        fitted.model_.load_state_dict(weights)
+        try:
+            weights, description = migrate_model(weights, description)
+            settings = METHODS.parse(description["representation"])
+            fitted = cls(filters=BANKS.parse(description["filters"]), settings=settings)
+            fitted.num_nodes_, fitted.num_features_ = description["num_nodes"], description["num_features"]
+            fitted.structural_, fitted.checksum_ = description["structural_features"], description["graph_checksum"]
+            fitted.record_ = TrainingRecord(**description["training"])
+            fitted.model_ = fitted.method.build(fitted.num_nodes_, fitted.num_features_)
+            fitted.model_.load_state_dict(weights)
+        except (KeyError, TypeError, AttributeError, RuntimeError, ValidationError) as error:
+            raise UserError(
+                f"the model's weights do not fit what it says of itself ({_first_line(error)}); delete it, and train "
+                "again"
+            ) from error
         return fitted
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "model_"):
             name = type(self).__name__
-            raise UserError(f"this {name} is not trained; call fit first, or {name}.load")
+            raise NotTrained(f"this {name} is not trained; call fit first, or {name}.load")
 
     def _checksum(self, graph: Graph) -> str:
         """Of all that the method looks at."""
@@ -249,15 +320,33 @@ class FiGURe(Representation):
         figure = FiGURe(dim=128).fit(graph)
         views = figure.transform(graph)  # {"I": (n, 128), "A": ..., "A^2": ..., "A^3": ...}
         figure.save("my_model")
+
+    The graph may be a ``Data`` of PyTorch Geometric, a networkx graph, a scipy matrix, a table of edges, ...
     """
 
 
-def _warn_of_chance(method: Method, record: TrainingRecord) -> None:
+def _first_line(error: Exception) -> str:
+    """What is wrong, without the lines that name the classes."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[1] if isinstance(error, RuntimeError) and len(lines) > 1 else lines[0]
+
+
+def _check_finite(view: np.ndarray, name: str, graph: Graph) -> None:
+    with np.errstate(invalid="ignore"):
+        finite = np.isfinite(view.sum(dtype=np.float64))  # one pass and no mask: NaN and infinity survive a sum
+    if not finite:
+        advice = large_columns(graph.features) or "look for very large features or edge weights"
+        raise UserError(f"{graph.name}: the embeddings of {name} exceed what single precision holds; {advice}")
+
+
+def _warn_of_chance(method: Method, record: TrainingRecord, graph: Graph) -> None:
     if method.chance_loss is not None and record.best_loss > method.chance_loss - ROUNDING:
+        caution = large_columns(graph.features) if "features" in method.reads else None
         logger.warning(
             "the lowest loss, %.4f at epoch %d, is not below that of guessing, %.4f: training has added little to the "
-            "random start; try another representation.training.learning_rate or more epochs",
+            "random start; %s",
             record.best_loss,
             record.best_epoch,
             method.chance_loss,
+            caution or "try another representation.training.learning_rate or more epochs",
         )

@@ -1,9 +1,9 @@
-"""What happens around a run: settings are checked first, mistakes are one line, MLflow gets every setting."""
+"""What happens around a run: settings are checked first, mistakes are one line, and the end says where all is."""
 
-import atexit
+import ctypes
 import logging
-import signal
-import threading
+import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,15 +12,20 @@ from kedro.framework.hooks import hook_impl
 from kedro.framework.project import pipelines
 from kedro.io import DataCatalog
 from kedro.pipeline import Pipeline
+from kedro.pipeline.node import Node
 
 from figure_kedro.cli import CommandError
 from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.earlier import earlier_nodes
 from figure_kedro.errors import UserError, nearest
-from figure_kedro.log_noise import find_user_error
+from figure_kedro.machine_errors import find_user_error
+from figure_kedro.run_owner import owned_runs
+from figure_kedro.turns import Turns
 
 if TYPE_CHECKING:
+    from figure_kedro.datasets.run_index import RunIndex
     from figure_kedro.parameters import Parameters
+    from figure_kedro.planning import RunLimits
 
 # MLflow, torch and the parts of the project are imported when a run needs them: Kedro reads this module for every
 # command, also for those that need none of them.
@@ -29,24 +34,25 @@ logger = logging.getLogger(__name__)
 
 
 class ProjectHooks:
-    """Checks parameters before anything runs, logs them, and turns a user's mistake into one line and exit code 2."""
+    """Checks parameters before anything runs, says at the end where all is, and makes a user's mistake one line."""
 
     def __init__(self) -> None:
         self._context: KedroContext | None = None
         self._parameters: Parameters | None = None
-        self._handlers: dict[int, Any] = {}
-        self._outer_run: str | None = None
+        self._turns: Turns | None = None
+        self._limits: RunLimits | None = None
 
     @hook_impl(tryfirst=True)
     def after_context_created(self, context: KedroContext) -> None:
-        self._context, self._outer_run = context, _active_run()
+        self._context = context
         loader = cast(ProjectConfigLoader, context.config_loader)
         try:
             from figure_kedro.datasets.files.tracking_database import ensure_database
 
             _check_pipelines()
             self._parameters = loader.parameters
-            self._parameters.key("evaluation")  # reads the user's files, of which one may be missing
+            for stage in ("evaluation", "inference", "neighbours"):
+                self._parameters.key(stage)  # reads the user's files, of which one may be missing
             if (database := loader.own_database()) is not None:
                 ensure_database(database)
         except UserError as error:
@@ -54,65 +60,120 @@ class ProjectHooks:
 
     @hook_impl(trylast=True)
     def before_pipeline_run(self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog) -> None:
-        import mlflow
+        self._end_turn()  # of a run of this process that was interrupted
+        self._turns = Turns(catalog)
+        self._begin(run_params, pipeline, catalog)
+        if run_params.get("runner", "None") != "None" and "SequentialRunner" not in str(run_params["runner"]):
+            self._turns.take_all(pipeline)
 
-        from figure_kedro.parts import flatten
+    @hook_impl
+    def before_dataset_loaded(self, node: Node) -> None:
+        if self._turns is not None:
+            self._turns.take(node)
 
-        if mlflow.active_run() and self._parameters is not None:
-            mlflow.log_params({"dataset": self._parameters.dataset, **flatten(self._parameters.decisive("evaluation"))})
-            self._handlers = _end_as_killed_on_interrupt()
-        self._run_earlier(run_params, pipeline, catalog)
-
-    def _run_earlier(self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog) -> None:
-        """Run what the pipeline needs and no earlier run has left for these settings."""
+    def _begin(self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog) -> None:
+        """Say what the run will take, and run what it needs and no earlier run has left for these settings."""
         from kedro.runner import SequentialRunner
 
         from figure_kedro.pipeline_registry import register_pipelines
+        from figure_kedro.planning import RunLimits
 
         earlier = earlier_nodes(register_pipelines()["__default__"], pipeline, catalog)
-        if not earlier.nodes:
+        if self._context is None or self._parameters is None:
             return
-        names = ", ".join(dict.fromkeys(str(node.namespace) for node in earlier.nodes))
-        logger.info("nothing is there yet of %s for these settings: running that first", names)
-        assert self._context is not None
         hooks = self._context._hook_manager
+        names = {node.name.rpartition(".")[2] for node in (earlier + pipeline).nodes}
         try:
-            SequentialRunner().run(earlier, catalog, hooks, run_id=run_params.get("run_id"))
+            self._limits = RunLimits(self._parameters, Path(self._context.project_path), names)
+            self._limits.begin()
+            if earlier.nodes:
+                parts = ", ".join(dict.fromkeys(str(node.namespace) for node in earlier.nodes))
+                logger.info("nothing is there yet of %s for these settings: running that first", parts)
+                SequentialRunner().run(earlier, catalog, hooks, run_id=run_params.get("run_id"))
         except Exception as error:
             hooks.hook.on_pipeline_error(error=error, run_params=run_params, pipeline=earlier, catalog=catalog)
             raise
 
+    @hook_impl
+    def before_node_run(self, node: Node, catalog: DataCatalog, inputs: dict[str, Any]) -> None:
+        if self._turns is not None:
+            self._turns.take(node)
+        if self._limits is not None and not self._limits.said and "graph" in inputs:
+            self._limits.say_of(inputs["graph"], catalog.load("targets") if catalog.exists("targets") else None)
+
+    @hook_impl(trylast=True)
+    def after_node_run(self) -> None:
+        give_memory_back()
+
     @hook_impl(trylast=True)
     def after_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
-        import mlflow
         import rich
 
+        from figure_kedro.datasets.run_index import short
         from figure_kedro.reporting.panel import summary_panel
 
-        self._restore_handlers()
-        # kedro-mlflow starts its run once more with every node and ends it once; what remains would swallow the next
-        while _active_run() not in (None, self._outer_run):
-            mlflow.end_run()
-        reports = _reports(pipeline, catalog)
-        if "summary" in reports:
-            folders = {"artefacts": str(reports["summary"].parent)}
+        self._end_turn()
+        index = catalog.load("run_index")
+        index.write()
+        if "summary" in pipeline.all_outputs():
+            paths = {name.replace("_", " "): str(short(path)) for name, path in index.existing().items()}
+            folder = {"run folder": str(short(index.folder))}
             # the end of a run is for people: a table on the console that the progress bars use, not a line of the log
-            rich.get_console().print(summary_panel(catalog.load("summary"), folders, _mlflow_command()))
+            rich.get_console().print(summary_panel(catalog.load("summary"), folder | paths, _mlflow_command()))
             return
-        for name, path in reports.items():
-            logger.info("%s is in %s", name, path, extra={"markup": False})
+        for name, path in {**_reports(pipeline, catalog), **_outputs(index, pipeline)}.items():
+            logger.info("%s is in %s", name, short(path), extra={"markup": False})
 
     @hook_impl(trylast=True)
     def on_pipeline_error(self, error: Exception) -> None:
-        self._restore_handlers()
+        self._end_turn()
         mistake = find_user_error(error)
         if mistake is not None:
             raise CommandError(str(mistake)) from None
 
-    def _restore_handlers(self) -> None:
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-        self._handlers = {}
+    def _end_turn(self) -> None:
+        if self._turns is not None:
+            self._turns.end()
+        self._turns = None
+        if self._limits is not None:
+            self._limits.end()
+        self._limits = None
+
+
+class TrackingHooks:
+    """Sees to it that MLflow runs of processes that were killed are closed by the next run."""
+
+    def __init__(self) -> None:
+        self._loader: ProjectConfigLoader | None = None
+        self._owned = ExitStack()
+
+    @hook_impl
+    def after_context_created(self, context: KedroContext) -> None:
+        self._loader = cast(ProjectConfigLoader, context.config_loader)
+
+    @hook_impl(tryfirst=True)
+    def before_pipeline_run(self) -> None:  # before MLflow's run is started
+        self._owned.close()  # of a run of this process that was interrupted
+        if self._loader is not None:
+            self._owned.enter_context(owned_runs(self._loader.locks(), self._loader.parameters.key("evaluation")))
+
+    @hook_impl(trylast=True)
+    def after_pipeline_run(self) -> None:
+        self._owned.close()
+
+    @hook_impl
+    def on_pipeline_error(self) -> None:
+        self._owned.close()
+
+
+def give_memory_back() -> None:
+    """Hand what a node has freed back to the system, where the C library has a call for that.
+
+    glibc keeps freed arrays of a few megabytes between what is still in use; the next node would come on top of them.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 def _check_pipelines() -> None:
@@ -123,47 +184,25 @@ def _check_pipelines() -> None:
             raise UserError(f"there is no pipeline {name!r}; {nearest(name, pipelines)}")
 
 
-def _active_run() -> str | None:
-    import mlflow
-
-    run = mlflow.active_run()
-    return run.info.run_id if run else None
-
-
 def _reports(pipeline: Pipeline, catalog: DataCatalog) -> dict[str, Path]:
-    """The files for people to look at that a pipeline has written, by name."""
+    """The files for people to look at that a pipeline has written, by name; or its results, if there are none."""
     paths = {name: getattr(catalog.get(name), "_filepath", None) for name in sorted(pipeline.all_outputs())}
-    return {name: _short(Path(path)) for name, path in paths.items() if path and "08_reporting" in Path(path).parts}
+    for layer in ("08_reporting", "07_model_output"):
+        found = {name: Path(path) for name, path in paths.items() if path and layer in Path(path).parts}
+        if found:
+            return found
+    return {}
+
+
+def _outputs(index: "RunIndex", pipeline: Pipeline) -> dict[str, Path]:
+    """What a person looks for of a run without a summary, if the pipeline makes it."""
+    if "encoder" not in pipeline.all_outputs():
+        return {}
+    return {**index.existing(), "the run folder": index.folder}
 
 
 def _mlflow_command() -> str:
     import mlflow
 
     uri = mlflow.get_tracking_uri().replace(f"sqlite:///{Path.cwd()}/", "sqlite:///")
-    return f"mlflow ui --workers 1 --backend-store-uri {uri}"
-
-
-def _short(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-
-
-def _end_as_killed_on_interrupt() -> dict[int, Any]:
-    """Let Ctrl-C end the MLflow run as KILLED; MLflow's own exit handler would call it finished.
-
-    Returns:
-        The signal handlers that were there before.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return {}
-
-    def end_runs() -> None:
-        import mlflow
-
-        while mlflow.active_run():
-            mlflow.end_run("KILLED")
-
-    def interrupt(signum: int, frame: Any) -> None:
-        atexit.register(end_runs)  # runs before MLflow's handler, which was registered earlier
-        raise KeyboardInterrupt
-
-    return {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    return f"mlflow ui --host 127.0.0.1 --workers 1 --backend-store-uri {uri}"

@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from figure_kedro.errors import UserError
+from figure_kedro.machine_errors import find_user_error
 
 USELESS = (
     "Completed node: ",  # the count of completed tasks follows
@@ -25,10 +25,3 @@ def worth_saying(record: logging.LogRecord) -> bool:
         return False
     # Kedro reports a failing node and how to resume; a user's mistake is reported once, at the end
     return record.levelno < logging.WARNING or find_user_error(sys.exception()) is None
-
-
-def find_user_error(error: BaseException | None) -> UserError | None:
-    """The user's mistake behind an error that Kedro has wrapped, if there is one."""
-    while error is not None and not isinstance(error, UserError):
-        error = error.__cause__ or error.__context__
-    return error

@@ -70,10 +70,25 @@ def migrate_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a run in today's format."""
     record = dict(record)
     if check_format(record.get("format"), RECORD_FORMAT, "the record of a run") == 1:
+        if "damping" in record["settings"].get("evaluation", {}):  # a solver that is gone
+            record["versions"] = {"evaluation": 0}
         record["settings"] = parameters_from_1(record["settings"])
         record["head"] = record["settings"]["evaluation"]["head"]
         record["format"] = RECORD_FORMAT
+    versions = record.get("versions", {})
+    if versions.get("evaluation") == 2 and _searched_alike(record["settings"]):
+        record["versions"] = {**versions, "evaluation": 3}
     return record
+
+
+def _searched_alike(settings: Mapping[str, Any]) -> bool:
+    """Whether version 3 of the linear head tries what version 2 did: it parts budgets otherwise that are small for the
+    filters, and takes the widths of a map in another order."""
+    evaluation, filters = settings["evaluation"], settings["filters"]
+    if evaluation.get("solver") != "lbfgs":
+        return True
+    few = filters.get("size", 4) <= 4 and filters.get("direction") != "both"
+    return evaluation["trials"] >= 30 and few and len(settings["projection"].get("gammas", ())) < 2
 
 
 def parameters_from_1(old: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,9 @@ from pydantic_core import ErrorDetails
 from figure_kedro.errors import nearest
 from figure_kedro.parts import Kind
 
+LONGEST = 120
+"""Characters of a wrong value that are shown."""
+
 Kinds = Mapping[str, Kind[Any]]
 
 
@@ -50,7 +53,13 @@ def _line(error: ErrorDetails, root: type[BaseModel], kinds: Kinds) -> str:
             return f"parameter {name!r} is a group; set its parts, such as {name}.{parts[0]}"
     message = error["msg"].removeprefix("Value error, ")
     told = not isinstance(value, str | int | float) or (isinstance(value, str) and value in message)
-    return f"parameter {name!r}: {message[0].lower()}{message[1:]}{'' if told else f' (got {value!r})'}"
+    return f"parameter {name!r}: {message[0].lower()}{message[1:]}{'' if told else f' (got {_shown(value)})'}"
+
+
+def _shown(value: object) -> str:
+    """A value as it was typed, the middle of a long one left out."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}...{text[-LONGEST // 4 :]}"
 
 
 def _place(location: tuple[int | str, ...], root: type[BaseModel], kinds: Kinds) -> tuple[list[str], type[BaseModel]]:
@@ -78,14 +87,17 @@ def _group(model: type[BaseModel], name: str) -> type[BaseModel]:
 
 def _nearest_parameter(path: list[str], model: type[BaseModel], root: type[BaseModel], kinds: Kinds) -> str:
     *groups, name = path
-    close = get_close_matches(name, model.model_fields, n=1)
-    if close:
-        return f"did you mean {'.'.join([*groups, *close])!r}?"
     if not groups:  # the name of a setting without its group
         for group, kind in kinds.items():
             if any(name in fields for fields in _fields(kind).values()):
                 return f"did you mean {f'{group}.{name}'!r}?"
-    elif len(groups) == 1 and groups[0] in kinds:  # a setting of another part
+        for group in root.model_fields:
+            if group not in kinds and (plain := _group(root, group)) is not root and name in plain.model_fields:
+                return f"did you mean {f'{group}.{name}'!r}?"
+    close = get_close_matches(name, model.model_fields, n=1)
+    if close:
+        return f"did you mean {'.'.join([*groups, *close])!r}?"
+    if len(groups) == 1 and groups[0] in kinds:  # a setting of another part
         kind = kinds[groups[0]]
         having = [part for part, fields in _fields(kind).items() if name in fields]
         if having:

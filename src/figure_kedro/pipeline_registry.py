@@ -1,8 +1,16 @@
-"""The pipelines by name; ``kedro run`` runs their sum."""
+"""The pipelines by name; ``kedro run`` runs the sum of those that make a model."""
 
 from kedro.pipeline import Pipeline
 
-from figure_kedro.pipelines import data_processing, evaluation, projection, reporting, representation
+from figure_kedro.pipelines import (
+    data_processing,
+    evaluation,
+    inference,
+    neighbours,
+    projection,
+    reporting,
+    representation,
+)
 
 
 def register_pipelines() -> dict[str, Pipeline]:
@@ -14,4 +22,5 @@ def register_pipelines() -> dict[str, Pipeline]:
         "evaluation": evaluation.create_pipeline(),
         "reporting": reporting.create_pipeline(),
     }
-    return {**pipelines, "__default__": sum(pipelines.values(), Pipeline([]))}
+    after = {"inference": inference.create_pipeline(), "neighbours": neighbours.create_pipeline()}
+    return {**pipelines, **after, "__default__": sum(pipelines.values(), Pipeline([]))}

@@ -1,7 +1,6 @@
 """Embeddings on disk, mapped for programs and as tables for people; or computed when they are asked for."""
 
 import json
-import os
 
 import numpy as np
 import pandas as pd
@@ -9,10 +8,10 @@ import pytest
 
 from figure_kedro.datasets import embeddings_dataset
 from figure_kedro.datasets.embeddings_dataset import EmbeddingsDataset
+from figure_kedro.datasets.files.unfinished import remove_abandoned
 from figure_kedro.datasets.graph_dataset import GraphDataset, OperatorDataset
 from figure_kedro.datasets.representation_dataset import RepresentationDataset
 from figure_kedro.embeddings import Embeddings
-from figure_kedro.errors import UserError
 from figure_kedro.estimator import Representation
 from figure_kedro.filters import BANKS, Operator
 from figure_kedro.graph import graph_from_edges
@@ -237,20 +236,31 @@ def test_without_files_and_without_a_model_there_are_no_embeddings(make):
     assert not make().exists()
 
 
-def test_two_processes_do_not_share_the_files_of_embeddings_that_are_not_kept(make, tmp_path):
+def test_two_runs_do_not_share_the_files_of_embeddings_that_are_not_kept(make, tmp_path):
+    first, second = make("never"), make("never")
+    for dataset in (first, second):
+        dataset.save(Counted().embeddings)
+        dataset.load()[NAMES[0]]
+    folders = list((tmp_path / "out").iterdir())
+    assert len(folders) == 2
+    assert remove_abandoned(tmp_path / "out", owned=True) == [], "both are in use"
+    first.release()
+    assert [folder.exists() for folder in folders].count(True) == 1
+
+
+def test_a_preview_has_the_first_nodes_under_every_view_and_computes_nothing(make):
+    dataset, counted = make("always"), Counted()
+    dataset.save(counted.embeddings)
+    before = dict(counted.computed)
+    preview = dataset.preview(nrows=2, columns=2)
+    assert preview["columns"] == ["view", "id", "e0", "e1"]
+    assert len(preview["data"]) == len(preview["index"]) == 2 * len(NAMES)
+    assert preview["data"][2] == [NAMES[1], IDS["text"][0], 100.0, 101.0]
+    assert counted.computed == before
+    json.dumps(preview)
+
+
+def test_embeddings_that_are_not_kept_have_a_preview_that_says_so(make):
     dataset = make("never")
     dataset.save(Counted().embeddings)
-    dataset.load()[NAMES[0]]
-    (folder,) = (tmp_path / "out").iterdir()
-    assert str(os.getpid()) in folder.name
-    dataset.release()
-
-
-@pytest.mark.parametrize("version", [1, 99])
-def test_embeddings_of_another_format_are_refused_in_one_line(make, tmp_path, version):
-    make().save(Counted().embeddings)
-    path = tmp_path / "out" / "embeddings" / "description.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": version}))
-    with pytest.raises(UserError, match=f"has format {version}, and this program reads") as error:
-        make().read()
-    assert "\n" not in str(error.value)
+    assert "not kept" in dataset.preview()["data"][0][0]

@@ -9,12 +9,16 @@ import pytest
 import scipy.sparse as sp
 from kedro.io import DatasetError
 
+from figure_kedro.datasets.files.array_folder import write_description
+from figure_kedro.datasets.files.tensor_file import CheckpointFile
 from figure_kedro.datasets.graph_dataset import GraphDataset, OperatorDataset, TargetsDataset
 from figure_kedro.datasets.source_dataset import SourceDataset
 from figure_kedro.errors import UserError
+from figure_kedro.estimator import FiGURe
 from figure_kedro.features import STRUCTURAL, structural_features
 from figure_kedro.filters import BANKS, Operator, normalised_adjacency
 from figure_kedro.graph import graph_from_edges
+from figure_kedro.methods.kinds.figure import FigureSettings
 
 IDS = {
     "text": np.array(["z", "a", "", "ä", "10", "b"], dtype=object),
@@ -259,3 +263,41 @@ def test_mistake_in_a_source_is_the_cause_of_the_error(tmp_path):
     with pytest.raises(DatasetError) as error:
         SourceDataset(name="own", source=settings, filepath=str(tmp_path)).load()
     assert isinstance(error.value.__cause__, UserError)
+
+
+def test_names_of_features_are_kept_and_are_no_part_of_the_checksum(tmp_path):
+    graph = make_graph().without_targets()
+    named = dataclasses.replace(graph, feature_names=("colour", "size"))
+    dataset = GraphDataset(filepath=str(tmp_path / "graph"))
+    dataset.save(named)
+    assert dataset.load().feature_names == ("colour", "size")
+    assert dataset.load().checksum == graph.checksum
+    description = json.loads((tmp_path / "graph" / "description.json").read_text())
+    own = ("format", "files", "digest", "feature_names")  # without the last one, as older versions wrote it
+    kept = {name: value for name, value in description.items() if name not in own}
+    write_description(tmp_path / "graph", kept, description["files"])
+    assert GraphDataset(filepath=str(tmp_path / "graph")).load().feature_names is None
+
+
+def test_features_that_differ_by_rounding_do_not_replace_those_that_an_earlier_run_left(tmp_path):
+    """As those made from edges do on another number of cores: what was learnt from the first ones is taken up again."""
+    rng = np.random.default_rng(0)
+    graph = structural_features(graph_from_edges(*rng.integers(60, size=(2, 200)), num_nodes=60, name="mine"))
+    rounded = dataclasses.replace(graph, features=graph.features * np.float32(1 + 1e-6))
+    assert rounded.checksum != graph.checksum
+    dataset, store = GraphDataset(filepath=str(tmp_path / "graph")), CheckpointFile(tmp_path / "checkpoint")
+    seconds = []
+    for prepared in (graph, rounded):
+        dataset.save(prepared)
+        assert dataset.load().checksum == graph.checksum
+        settings = FigureSettings(dim=4, training={"max_epochs": 3, "threads": 1})
+        seconds.append(FiGURe(settings=settings, progress=False).fit(dataset.load(), checkpoints=store).record_.seconds)
+    assert seconds[0] == seconds[1], "not an epoch was trained again"
+
+
+def test_other_features_replace_those_that_were_there(tmp_path):
+    graph = graph_from_edges([0, 1], [1, 2], num_nodes=3, features=np.eye(3, dtype=np.float32), name="mine")
+    dataset = GraphDataset(filepath=str(tmp_path / "graph"))
+    for factor in (1.0, 1.01, 2.0):
+        dataset.save(dataclasses.replace(graph, features=factor * graph.features))
+        assert dataset.load().features[0, 0] == np.float32(factor)

@@ -1,6 +1,7 @@
 """Handles: what a node writes to while it works."""
 
 import numpy as np
+import optuna
 import pytest
 import torch
 from kedro.io import DatasetError
@@ -13,9 +14,10 @@ def test_blocks_are_files_and_the_same_name_is_the_same_array(tmp_path):
     array = store.allocate("true_1", (3, 2))
     array[:] = 7
     assert store.allocate("true_1", (3, 2)) is array
-    assert (np.load(tmp_path / "blocks" / "true_1.npy") == 7).all()
+    (path,) = tmp_path.glob("*/true_1.npy")
+    assert (np.load(path) == 7).all()
     store.clear()
-    assert not (tmp_path / "blocks").exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_checkpoint_is_read_back_and_missing_before_it_is_written(tmp_path):
@@ -27,8 +29,11 @@ def test_checkpoint_is_read_back_and_missing_before_it_is_written(tmp_path):
     assert description == {"epoch": 4}
 
 
-def test_journal_makes_its_folder(tmp_path):
-    assert JournalDataset(filepath=str(tmp_path / "a" / "journal")).load() is not None
+def test_journal_is_made_with_its_first_study(tmp_path):
+    storage = JournalDataset(filepath=str(tmp_path / "a" / "journal")).load()
+    assert list(tmp_path.iterdir()) == []
+    optuna.create_study(storage=storage)
+    assert (tmp_path / "a" / "journal").exists()
 
 
 def test_a_handle_cannot_be_saved(tmp_path):

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from kedro.io import DatasetError
 
+from figure_kedro.datasets.files.sealed_file import DIGESTS, write_sealed
 from figure_kedro.datasets.typed_json import FORMAT, MethodSettingsDataset, ProjectionDataset, RunRecordDataset
 from figure_kedro.errors import UserError
-from figure_kedro.log_noise import find_user_error
+from figure_kedro.machine_errors import find_user_error
 from figure_kedro.methods.method import METHODS
 from figure_kedro.projections import MAPS, Projection
 from figure_kedro.reporting.record import RunRecord
@@ -53,9 +54,10 @@ def test_a_record_comes_back_and_is_strict_json(tmp_path):
     json.loads((tmp_path / "summary.json").read_text(), parse_constant=pytest.fail)  # no NaN
 
 
-def test_nothing_is_left_beside_the_file(tmp_path):
+def test_nothing_but_its_digest_is_left_beside_the_file(tmp_path):
     came_back(RunRecordDataset, tmp_path / "summary.json", record())
-    assert [path.name for path in tmp_path.iterdir()] == ["summary.json"]
+    assert {path.name for path in tmp_path.iterdir()} == {"summary.json", DIGESTS}
+    assert [path.name for path in (tmp_path / DIGESTS).iterdir()] == ["summary.json"]
 
 
 def saved(folder):
@@ -72,11 +74,11 @@ def saved(folder):
 
 
 def with_format(dataset, version):
-    """Let the file say another version, or none."""
+    """Let the file say another version, or none, as another program would have written it."""
     stored = json.loads(dataset._filepath.read_text())
     assert stored.pop("format") == FORMAT
     stored |= {} if version is None else {"format": version}
-    dataset._filepath.write_text(json.dumps(stored))
+    write_sealed(dataset._filepath, json.dumps(stored))
 
 
 @pytest.mark.parametrize("version", [99, FORMAT + 1, "2", None, 1, 0])

@@ -30,7 +30,7 @@ def test_every_command_in_the_readme_has_parameters_that_exist(tmp_path):
     conf = Path(__file__).parents[2] / "conf"
     options = re.findall(r"kedro run (?:--pipelines=\w+ )?--params (\S+)$", README, re.MULTILINE)
     assert len(options) >= 5
-    for name in ("edges.csv", "nodes.csv"):
+    for name in ("edges.csv", "nodes.csv", "new_edges.csv", "new_nodes.csv"):
         (tmp_path / name).write_text("a,b\n1,2\n")
     for option in options:
         if "dataset=chameleon_best" in option:  # what a search has written

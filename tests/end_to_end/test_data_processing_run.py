@@ -44,7 +44,9 @@ def files(folder):
 
 
 def artefacts(folder):
-    return {path for path in files(folder) if not path.startswith("mlflow/")} if folder.exists() else set()
+    """All files but those of MLflow and the digests of the others."""
+    found = files(folder) if folder.exists() else set()
+    return {path for path in found if not path.startswith("mlflow/") and ".digests" not in path}
 
 
 def records(folder, query):

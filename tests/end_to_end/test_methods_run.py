@@ -15,7 +15,7 @@ SMALL = {
     "evaluation.splits": 2,
 }
 NETWORK = {name: value for name, value in SMALL.items() if not name.startswith("representation.")}
-TABLES = {"results.csv", "results.md", "timing.csv", "confusion_matrix.json", "tsne.png", "summary.json"}
+TABLES = {"results.csv", "results.md", "timing.csv", "confusion_matrix.png", "tsne.png", "summary.json"}
 
 
 def summary_of(result, folder):

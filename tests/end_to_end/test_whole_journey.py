@@ -36,7 +36,8 @@ def one(folder, pattern):
 
 
 def test_a_run_ends_with_a_summary_that_matches_its_tables(session, tmp_path):
-    session(["__default__"], data_folder=str(tmp_path), dataset="csbm", projection={"map": "fourier"}, **SMALL)
+    changes = {"projection": {"map": "fourier"}, "reporting": {"formats": "pdf"}}
+    session(["__default__"], data_folder=str(tmp_path), dataset="csbm", **changes, **SMALL)
     path = one(tmp_path, "08_reporting/csbm/*/summary.json")
     summary = json.loads(path.read_text())
     assert set(summary) >= SUMMARY
@@ -44,9 +45,14 @@ def test_a_run_ends_with_a_summary_that_matches_its_tables(session, tmp_path):
     assert len(scores) == summary["splits"] == 3
     assert abs(100 * scores["test_accuracy"].mean() - summary["test_mean"]) < 1e-6
     written = {file.name for file in path.parent.iterdir()}
-    expected = {"results.csv", "results.md", "alphas.csv", "timing.csv", "confusion_matrix.json", "loss.json"}
-    assert written >= expected | {"tsne.png", "correlations.png", "alphas.json"}
+    expected = {"results.csv", "results.md", "alphas.csv", "timing.csv", "confusion_matrix.png", "loss.png"}
+    assert written >= expected | {"tsne.png", "correlations.png", "alphas.png", "report.html"}
     assert summary["settings"]["projection"]["map"] == "fourier"
+    assert {"tsne.pdf", "confusion_matrix.pdf"} <= written
+    page = (path.parent / "report.html").read_text()
+    assert f"{summary['test_mean']:.2f} ({summary['test_std']:.2f}) %" in page
+    assert "kedro run --params " in page
+    assert one(tmp_path, "mlflow/artifacts/*/artifacts/report/report.html").read_text() == page
 
 
 def test_two_methods_share_no_artefact(session, tmp_path):

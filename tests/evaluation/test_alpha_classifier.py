@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 import torch
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation import AlphaClassifier, score
 from figure_kedro.evaluation.combined_loss import CombinedLoss
+from figure_kedro.evaluation.solvers import initial_weights
 
 
 def make(classes: int = 3, n: int = 150, d: int = 10, signs=(1.0, 1.0, 0.0), noise: float = 1.0, seed: int = 0):
@@ -37,10 +40,13 @@ def test_gradient_equals_autograd_on_the_written_objective(centre):
     expected = torch.nn.functional.cross_entropy(z @ weights.T + bias, targets) + 0.3 / 2 * weights.square().sum()
     expected.backward()
     with torch.no_grad():
-        loss, *gradients = CombinedLoss(tensors, targets, 3, 0.3, centre=centre)(a, weights, bias)
-    assert loss == pytest.approx(expected.item(), rel=1e-12)
+        decay = torch.tensor([0.3], dtype=torch.float64)
+        losses, *gradients, _ = CombinedLoss(tensors, targets, 3, centre=centre)(
+            a[None], weights[None], bias[None], decay
+        )
+    assert losses.item() == pytest.approx(expected.item(), rel=1e-12)
     for gradient, parameter in zip(gradients, (a, weights, bias), strict=True):
-        torch.testing.assert_close(gradient, parameter.grad, rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(gradient[0], parameter.grad, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("activation", ["none", "exp"])
@@ -48,11 +54,14 @@ def test_lbfgs_ends_at_a_minimum_of_the_constrained_objective(activation):
     views, y = make(noise=2.0)
     fitted = AlphaClassifier(activation=activation, weight_decay=0.01, random_state=1).fit(views, y)
     tensors = [torch.as_tensor(v, dtype=torch.float64) for v in views]
-    objective = CombinedLoss(tensors, torch.as_tensor(y), 3, 0.01, centre=False)
+    objective = CombinedLoss(tensors, torch.as_tensor(y), 3, centre=False)
     a, weights, bias = (
         torch.as_tensor(p, dtype=torch.float64) for p in (fitted.alpha_, fitted.coef_, fitted.intercept_)
     )
-    _, grad_a, grad_weights, grad_bias = objective(a, weights, bias)
+    decay = torch.tensor([0.01], dtype=torch.float64)
+    grad_a, grad_weights, grad_bias = (
+        gradient[0] for gradient in objective(a[None], weights[None], bias[None], decay)[1:4]
+    )
     direction = a / a.norm()
     tangent = a.norm() * (grad_a - direction * (direction @ grad_a))
     assert (tangent * direction if activation == "exp" else tangent).norm() < 2e-3
@@ -71,6 +80,66 @@ def test_one_view_is_sklearns_logistic_regression(classes):
     reference = LogisticRegression(C=c, tol=1e-8, max_iter=5000).fit(0.1 * views[0], y)
     np.testing.assert_allclose(fitted.predict_proba(views), reference.predict_proba(0.1 * views[0]), atol=1e-3)
     np.testing.assert_array_equal(fitted.predict(views), reference.predict(0.1 * views[0]))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.01])
+def test_decays_together_are_the_minima_that_each_has_alone(rate):
+    views, y = make(noise=2.0)
+    decays = [1.0, 1e-1, 1e-2, 1e-3]
+    template = AlphaClassifier(alpha_learning_rate=rate)
+    together = template.fit_decays(decays, views, y)
+    for decay, member in zip(decays, together, strict=True):
+        alone = clone(template).set_params(weight_decay=decay).fit(views, y)
+        assert member.weight_decay == decay
+        np.testing.assert_allclose(member.predict_proba(views), alone.predict_proba(views), atol=2e-3)
+    assert not hasattr(template, "coef_")
+
+
+@pytest.mark.parametrize("columns", [10, 400])
+def test_more_columns_than_rows_have_sklearns_minimum_too(columns):
+    views, y = make(n=90, d=columns, signs=(1.0, 1.0), noise=3.0)
+    fitted = AlphaClassifier(weight_decay=0.01, alpha_learning_rate=0).fit(views, y)
+    z = 0.1 * sum(views)
+    reference = LogisticRegression(C=1 / (len(y) * 0.01), tol=1e-8, max_iter=5000).fit(z, y)
+    np.testing.assert_allclose(fitted.coef_, reference.coef_, atol=2e-2 * np.abs(reference.coef_).max())
+    np.testing.assert_allclose(fitted.predict_proba(views), reference.predict_proba(z), atol=2e-3)
+
+
+@pytest.mark.parametrize("activation", ["none", "exp"])
+def test_moving_alpha_with_more_columns_than_rows_ends_no_higher_than_scipy(activation):
+    views, y = make(n=60, d=80, signs=(1.0, 0.5), noise=3.0)
+    decay = 0.05
+    fitted = AlphaClassifier(activation=activation, weight_decay=decay).fit(views, y)
+    radius = np.linalg.norm(fitted.alpha_)
+
+    def loss(coefficients, weights, bias):
+        logits = sum(a * view for a, view in zip(coefficients, views, strict=True)) @ weights.T + bias
+        rows = logsumexp(logits, axis=1) - logits[np.arange(len(y)), y]
+        return rows.mean() + decay / 2 * np.square(weights).sum()
+
+    def at_angle(angle):
+        """The lowest loss for coefficients on the circle."""
+        a = radius * np.array([np.cos(angle), np.sin(angle)])
+        z = sum(c * view for c, view in zip(a, views, strict=True))
+        reference = LogisticRegression(C=1 / (len(y) * decay), tol=1e-6, max_iter=5000).fit(z, y)
+        return loss(a, reference.coef_, reference.intercept_)
+
+    lowest = minimize_scalar(at_angle, bounds=(0, np.pi / 2), method="bounded").fun
+    assert loss(fitted.alpha_, fitted.coef_, fitted.intercept_) <= lowest + 1e-4
+
+
+def test_decays_that_are_given_up_take_no_further_step():
+    views, y = make(n=600, noise=4.0, d=40)
+    decays = [1e-5, 1e-5]
+    seen = []
+
+    def only_the_second(members):
+        seen.append([member.coef_.copy() for member in members])
+        return [False, True]
+
+    first, second = AlphaClassifier().fit_decays(decays, views, y, only_the_second)
+    np.testing.assert_array_equal(first.coef_, seen[0][0])
+    assert second.n_iter_ > first.n_iter_
 
 
 def test_frozen_alpha_is_logistic_regression_on_the_plain_sum():
@@ -184,7 +253,33 @@ def test_adam_stops_when_patience_is_over():
     assert fitted.n_iter_ < 3000
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "adam"])
+def test_solver_of_the_paper_is_torchs_adam_on_a_linear_layer_that_decays_with_its_bias():
+    views, y = make()
+    decay, epochs = 0.1, 30
+    fitted = AlphaClassifier(
+        solver="paper", weight_decay=decay, learning_rate=0.05, alpha_learning_rate=0.01, max_epochs=epochs, patience=1
+    ).fit(views, y)
+    assert fitted.n_iter_ == epochs  # no early stop
+    blocks, classes = torch.as_tensor(np.stack(views), dtype=torch.float32), len(np.unique(y))
+    layer, alpha = torch.nn.Linear(blocks.shape[2], classes), torch.nn.Parameter(torch.full((len(views),), 0.1))
+    start = initial_weights(tuple(layer.weight.shape), layer.weight, 0, glorot=True)
+    limit = (6 / sum(start.shape)) ** 0.5  # Glorot's
+    assert 0.9 * limit < start.abs().max() <= limit
+    layer.load_state_dict({"weight": start, "bias": torch.zeros(classes)})
+    optimiser = torch.optim.Adam(
+        [{"params": layer.parameters(), "lr": 0.05, "weight_decay": decay}, {"params": [alpha], "lr": 0.01}]
+    )
+    for _ in range(epochs - 1):  # the last epoch is judged before its step
+        optimiser.zero_grad()
+        combined = torch.tensordot(alpha, blocks, dims=1)
+        torch.nn.functional.cross_entropy(layer(combined), torch.as_tensor(y)).backward()
+        optimiser.step()
+    np.testing.assert_allclose(fitted.coef_, layer.weight.detach(), atol=1e-4)
+    np.testing.assert_allclose(fitted.intercept_, layer.bias.detach(), atol=1e-4)
+    np.testing.assert_allclose(fitted.alpha_, alpha.detach(), atol=1e-4)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "adam", "paper"])
 def test_same_seed_gives_identical_parameters(solver):
     views, y = make()
     first, second = (AlphaClassifier(solver=solver, max_epochs=30).fit(views, y) for _ in range(2))
@@ -269,7 +364,7 @@ def test_a_value_that_is_not_finite_is_named_in_fit_and_predict(bad):
         ({}, np.zeros(150, dtype=int), "fewer than two classes"),
         ({}, np.full(150, -1), "row 0 has no label"),
         ({}, np.arange(149) % 2, "149 labels for 150 rows"),
-        ({}, np.linspace(0, 1, 150), "must be a list of integers"),
+        ({}, np.linspace(0, 1, 150), "must be a list of classes: Unknown label type: continuous"),
         ({"masks": [0, 0, 0]}, None, "every view is masked out"),
         ({"masks": [1, 1]}, None, "3 zeros or ones"),
         ({"masks": [1, 0.5, 1]}, None, "3 zeros or ones"),

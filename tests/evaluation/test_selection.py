@@ -1,13 +1,17 @@
 """Everything is chosen on validation by the metric that decides; test labels are read once, after the choice."""
 
 import numpy as np
+import optuna
 import pytest
+from optuna.storages import JournalStorage
 
+from figure_kedro.datasets.files.trial_journal import TrialJournal
 from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation import HEADS, METRICS, AlphaClassifier, score
 from figure_kedro.evaluation.head import Examples
-from figure_kedro.evaluation.selection import TIE_BREAK, evaluate_split
+from figure_kedro.evaluation.heads.linear import FEW_DECAYS, RELATIVE_DECAYS
+from figure_kedro.evaluation.selection import TIE_BREAK, evaluate_split, fits_of
 from figure_kedro.evaluation.views import Views
 from figure_kedro.graph import graph_from_edges
 from figure_kedro.graph.splits import TEST, TRAIN, VAL, random_splits
@@ -16,7 +20,13 @@ from figure_kedro.projections import MAPS, Projection
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 NETWORK = {"trials": 3, "device": "cpu", "max_epochs": 25, "space": {"learning_rate": [0.05, 0.02], "hidden": [16]}}
-HEAD_SETTINGS = {"linear": {"trials": 5}, "mlp": NETWORK, "gcn": NETWORK}
+HEAD_SETTINGS = {"linear": {"trials": 12}, "mlp": NETWORK, "gcn": NETWORK}
+ADAM = {"trials": 12, "solver": "adam", "max_epochs": 8}
+MLP = {
+    "trials": 8,
+    "max_epochs": 10,
+    "space": {"learning_rate": [0.05, 0.02], "hidden": [8, 16], "dropout": [0.5, 0.0, 0.2]},
+}
 every_kind_of_head = pytest.mark.parametrize("head", HEAD_SETTINGS)
 
 
@@ -125,15 +135,17 @@ def test_test_labels_can_be_missing_during_the_search(problem, monkeypatch):
     """The search sees -1 in place of every test label, which the classifier would refuse."""
     _, _, codes = problem
     seen = []
-    original = AlphaClassifier.fit
+    original = AlphaClassifier.fit_decays
 
-    def spy(self, views, y, validation=None, **rest):
-        seen.append((len(y), len(validation[1])))
-        return original(self, views, y, validation, **rest)
+    def spy(self, decays, views, y, watch=None):
+        seen.append((len(y), {len(view) for view in views if view is not None}))
+        return original(self, decays, views, y, watch)
 
-    monkeypatch.setattr(AlphaClassifier, "fit", spy)
+    monkeypatch.setattr(AlphaClassifier, "fit_decays", spy)
     evaluate(problem)
-    assert set(seen) == {(int((codes == TRAIN).sum()), int((codes == VAL).sum()))}
+    train = int((codes == TRAIN).sum())
+    assert len(seen) == 2
+    assert all(entry == (train, {train}) for entry in seen)
 
 
 def test_the_informative_view_wins(problem):
@@ -145,7 +157,7 @@ def test_the_informative_view_wins(problem):
 @pytest.mark.parametrize("metric", [name for name in METRICS.names() if name != "accuracy"])
 def test_the_metric_decides(imbalanced, metric):
     by_accuracy, by_metric = (
-        evaluate(imbalanced, metrics=metrics, trials=9) for metrics in (("accuracy", metric), (metric, "accuracy"))
+        evaluate(imbalanced, metrics=metrics, trials=30) for metrics in (("accuracy", metric), (metric, "accuracy"))
     )
     assert by_metric.settings != by_accuracy.settings
     assert by_metric.scores[f"val_{metric}"] > by_accuracy.scores[f"val_{metric}"]
@@ -179,11 +191,9 @@ def test_among_equal_scores_the_lower_log_loss_is_chosen(problem):
     separable = embeddings_of({"only": rows}, labels), labels, codes
     head = build("linear", trials=4)
     inputs = prepare(separable, head)
-    decays = [trial["relative_decay"] for trial in head.first_trials(head.space(inputs))]
-    assert decays[0] > min(decays)
     result = evaluate_split(head, inputs, labels, codes, ("accuracy",))
     assert result.scores["val_accuracy"] == 1
-    assert result.settings["relative_decay"] == min(decays)
+    assert result.settings["relative_decay"] == min(FEW_DECAYS[:4]) < FEW_DECAYS[0]
     assert 1 / (codes == VAL).sum() > TIE_BREAK * 17  # no log loss is worth a node here
 
 
@@ -209,16 +219,98 @@ def test_a_search_begins_with_different_settings_of_its_space_and_every_kind_of_
     first = head.first_trials(space)
     assert all(trial.keys() == space.keys() for trial in first)
     assert all(value in space[key] for trial in first for key, value in trial.items())
-    assert len({tuple(trial.items()) for trial in first}) == len(first) == 10
+    decays = 1 if solver == "lbfgs" else 2
+    assert len({tuple(trial.items()) for trial in first}) == len(first) == 5 * decays
     masks = {"".join(str(trial[f"mask_{i}"]) for i in range(4)) for trial in first}
     assert masks == {"1111", "0111", "0100", "0010", "0001"}
 
 
-def test_the_search_for_a_single_view_begins_with_different_decays():
+@pytest.mark.parametrize(("trials", "tried"), [(1, 1), (4, 4), (12, 12), (20, 18), (30, 30)])
+def test_every_decay_counts_as_a_setting_that_is_tried(problem, monkeypatch, trials, tried):
+    seen, original = [], AlphaClassifier.fit_decays
+
+    def spy(self, decays, views, y, watch=None):
+        seen.append(len(decays))
+        return original(self, decays, views, y, watch)
+
+    monkeypatch.setattr(AlphaClassifier, "fit_decays", spy)
+    evaluate(problem, trials=trials)
+    assert sum(seen) <= min(trials, tried)
+    assert max(seen) <= len(FEW_DECAYS)
+
+
+@pytest.mark.parametrize(("trials", "decays"), [(1, 1), (3, 2), (10, 2), (20, 4), (30, 6), (60, 6)])
+def test_a_budget_is_parted_among_all_sets_of_filters_that_a_search_begins_with(trials, decays):
+    blocks = [np.ones((2, 3), dtype=np.float32)] * 4
+    head = build("linear", trials=trials)
+    space = head.space(Views(blocks, projection_of(blocks)))
+    assert head.settings_per_fit(space) == decays
+    assert trials < 10 or trials // decays >= len(head.first_trials(space))
+
+
+def test_a_small_budget_sees_both_widths_of_a_map_and_all_filters():
+    blocks = [np.ones((2, 3), dtype=np.float32)] * 4
+    head = build("linear", trials=10)
+    space = head.space(Views(blocks, projection_of(blocks, map="fourier")))
+    tried = head.first_trials(space)[: 10 // head.settings_per_fit(space)]
+    assert len({trial["gamma"] for trial in tried}) == 2
+    assert {tuple(trial[f"mask_{i}"] for i in range(4)) for trial in tried} == {
+        (1, 1, 1, 1), (0, 1, 1, 1), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
+    }  # fmt: skip
+
+
+def test_a_single_view_has_all_decays_tried_at_once():
     blocks = [np.ones((2, 3), dtype=np.float32)]
-    head = build("linear")
-    decays = [trial["relative_decay"] for trial in head.first_trials(head.space(Views(blocks, projection_of(blocks))))]
-    assert len(set(decays)) == len(decays) > 2
+    head = build("linear", trials=30)
+    assert head.settings_per_fit(head.space(Views(blocks, projection_of(blocks)))) == len(RELATIVE_DECAYS)
+
+
+@pytest.mark.parametrize("killed_at", [1, 2, 4])
+def test_a_search_that_was_killed_chooses_what_an_unbroken_one_does(problem, monkeypatch, killed_at):
+    _, labels, codes = problem
+    unbroken = evaluate(problem, trials=30)
+    head, storage = build("linear", trials=30), optuna.storages.InMemoryStorage()
+    inputs, original, fits = prepare(problem, head), head.fit, []
+
+    def dies(*of):
+        fits.append(of)
+        if len(fits) == killed_at:
+            raise KeyboardInterrupt
+        return original(*of)
+
+    monkeypatch.setattr(head, "fit", dies)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_split(head, inputs, labels, codes, ("accuracy",), storage=storage)
+    resumed = evaluate_split(head, inputs, labels, codes, ("accuracy",), storage=storage)
+    assert resumed.settings == unbroken.settings
+    assert resumed.coefficients == unbroken.coefficients
+    np.testing.assert_array_equal(resumed.predictions, unbroken.predictions)
+    finished = evaluate_split(head, inputs, labels, codes, ("accuracy",), storage=storage)  # fits the best once more
+    assert finished.coefficients == unbroken.coefficients
+
+
+@pytest.mark.parametrize(("head", "settings"), [("linear", {"trials": 60}), ("linear", ADAM), ("mlp", MLP)])
+def test_wherever_the_journal_is_cut_the_choice_and_the_scores_are_the_same(problem, head, settings, tmp_path):
+    _, labels, codes = problem
+    path, chosen = tmp_path / "journal", build(head, **settings)
+    inputs, fits, original = prepare(problem, chosen), [], chosen.fit
+
+    def evaluated():
+        fits.clear()
+        storage = JournalStorage(TrialJournal(path))
+        return evaluate_split(chosen, inputs, labels, codes, ("accuracy",), name="split", storage=storage)
+
+    chosen.fit = lambda *of: fits.append(1) or original(*of)
+    whole, tried = evaluated(), len(fits)
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == tried + 2 > 6
+    for kept in range(len(lines) + 1):
+        path.write_bytes(b"".join(lines[:kept]) + (lines[kept][:-9] if kept < len(lines) else b""))
+        again = evaluated()
+        assert (again.settings, again.coefficients, again.scores) == (whole.settings, whole.coefficients, whole.scores)
+        np.testing.assert_array_equal(again.predictions, whole.predictions)
+        assert len(fits) <= tried - max(0, kept - 2) + 1, "what ended before is not fitted again, but for the best"
+        assert len(path.read_bytes().splitlines()) == len(lines)
 
 
 def test_a_choice_without_any_view_predicts_the_class_frequencies(problem):
@@ -358,3 +450,10 @@ def test_twin_free_score_is_undefined_where_one_class_is_left_and_the_metric_nee
 
 def test_without_twins_nothing_is_said_of_them(problem):
     assert evaluate(problem, trials=2).twins == {}
+
+
+def test_every_fit_is_told_so_that_progress_can_be_shown(problem):
+    head, told = build("linear", trials=12), []
+    inputs = prepare(problem, head)
+    evaluate_split(head, inputs, problem[1], problem[2], ("accuracy",), on_trial=told.append)
+    assert told == list(range(fits_of(head, inputs) + 1))

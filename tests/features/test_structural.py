@@ -224,7 +224,7 @@ def test_sparse_given_features_stay_sparse():
 
 
 def test_kinds_are_the_files_of_the_folder():
-    assert STRUCTURAL.names() == ("auto", "degrees", "none", "one_hot_degree", "svd")
+    assert STRUCTURAL.names() == ("auto", "degrees", "levels", "none", "one_hot_degree", "svd")
 
 
 @pytest.mark.parametrize(

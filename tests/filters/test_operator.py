@@ -47,6 +47,19 @@ def test_five_node_graph_with_self_loops_matches_hand_computation():
     assert result.dtype == np.float32
 
 
+@settings(max_examples=30, deadline=None)
+@given(edges=random_edges, weight=st.floats(0.1, 10))
+def test_heavier_loops_are_lighter_edges(edges, weight):
+    """Edges counted twice beside loops counted once, as the authors have some graphs, are loops of half the weight."""
+    heavier = normalised_adjacency(adjacency(edges, 8), loop_weight=weight).toarray()
+    lighter = normalised_adjacency(adjacency(edges, 8) / np.float32(weight)).toarray()
+    np.testing.assert_allclose(heavier, lighter, rtol=1e-5, atol=1e-7)
+    filters = BANKS.parse({"loop_weight": weight})
+    sources, targets = np.array(edges, dtype=int).reshape(-1, 2).T
+    graph = graph_from_edges(sources, targets, name="some", num_nodes=8)
+    np.testing.assert_array_equal(Operator.of(graph, filters).matrix.toarray(), heavier)
+
+
 def test_weights_enter_the_degrees():
     weighted = sp.csr_array(np.array([[0, 3, 0], [3, 0, 1], [0, 1, 0]], dtype=np.float32))
     result = normalised_adjacency(weighted, self_loops=False).toarray()

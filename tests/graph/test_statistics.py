@@ -62,6 +62,7 @@ def test_table_has_one_row_with_the_columns_of_the_paper():
             "dataset": "path",
             "nodes": 40,
             "edges": 38,
+            "entries_with_loops": 2 * 38 + 40,
             "features": 6,
             "classes": 2,
             "train": 20,

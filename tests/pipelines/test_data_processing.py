@@ -113,7 +113,8 @@ def test_description_of_words_in_both_directions_is_over_singular_values():
 
 def test_statistics_are_the_row_of_the_papers_table(path):
     expected = {
-        "dataset": "path", "nodes": 4, "edges": 2, "features": 2, "classes": 2, "train": 2, "val": 1, "test": 1,
+        "dataset": "path", "nodes": 4, "edges": 2, "entries_with_loops": 2 * 2 + 4, "features": 2, "classes": 2,
+        "train": 2, "val": 1, "test": 1,
         "homophily": 0.5, "splits": 2, "isolated_nodes": 1, "directed": False,
         "same_neighbours": 2, "test_same_neighbours_in_training": 0.5,  # a and c; a is in the second test part
         "same_neighbours_and_features": 0, "test_same_neighbours_and_features_in_training": 0.0,

@@ -163,7 +163,7 @@ def test_features_that_overflow_say_how_to_scale():
 
 
 def test_other_width_than_fitted_is_an_error():
-    with pytest.raises(UserError, match="fitted on 6 columns but got 5"):
+    with pytest.raises(UserError, match="X has 5 features, but Fourier is expecting 6 features"):
         Fourier(8).fit(unit_rows(3, 6)).transform(unit_rows(3, 5))
 
 

@@ -89,7 +89,7 @@ def test_the_same_settings_give_the_same_projection_and_nothing_is_left_to_chanc
 
 
 def test_views_of_another_width_or_of_several_are_an_error():
-    with pytest.raises(UserError, match="fitted on 5 columns but got 4"):
+    with pytest.raises(UserError, match="X has 4 features, but Fourier is expecting 5"):
         fit("fourier").transform(np.zeros((2, 4), dtype=np.float32))
     with pytest.raises(UserError, match="one width"):
         fit("fourier", [np.zeros((3, 2)), np.zeros((3, 4))])

@@ -5,7 +5,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 from figure_kedro.errors import UserError
-from figure_kedro.reporting.pictures import OKABE_ITO, correlation_figure, tsne_figure
+from figure_kedro.reporting.look import OKABE_ITO
+from figure_kedro.reporting.pictures import correlation_figure, tsne_figure
 
 RNG = np.random.default_rng(0)
 LABELS = np.repeat([0, 1, 2], 20)
@@ -51,14 +52,17 @@ def test_tsne_of_wide_embeddings_keeps_classes_apart():
 
 
 @pytest.mark.parametrize("classes", [2, 8, 9, 18, 30])
-def test_classes_have_colours_of_their_own_and_unlabelled_nodes_are_grey(classes):
+def test_classes_have_a_colour_and_shape_of_their_own_and_unlabelled_nodes_are_grey(classes):
     labels = np.arange(60) % (classes + 1) - 1
     axis = tsne_figure({"x": PANELS["32"]}, labels, seed=0).axes[0]
     colours = [to_hex(points.get_facecolor()[0]) for points in axis.collections]
     assert colours[0] == to_hex("0.75")
-    assert len(set(colours)) == classes + 1
+    shapes = [tuple(map(tuple, points.get_paths()[0].vertices)) for points in axis.collections]
+    assert len(set(zip(colours, shapes, strict=True))) == classes + 1
+    assert set(colours[1:]) <= {colour.lower() for colour in OKABE_ITO}, "nobody has to tell other colours apart"
     if classes <= 8:
-        assert colours[1:] == [colour.lower() for colour in OKABE_ITO[:classes]]
+        assert len(set(colours[1:])) == classes
+        assert len(set(shapes)) == 1
 
 
 def test_correlation_is_the_cosine_and_zero_rows_correlate_with_none():
@@ -94,10 +98,26 @@ def test_correlation_shows_at_most_500_nodes():
     assert axis.images[0].get_array().shape == (500, 500)
 
 
-@pytest.mark.parametrize(("embeddings", "limits"), [(np.ones((60, 3)), (0.9, 1.0)), (np.eye(60), (0.0, 0.1))])
+@pytest.mark.parametrize(("embeddings", "limits"), [(np.ones((60, 3)), (0.95, 1.0)), (np.eye(60), (0.0, 0.05))])
 def test_scale_of_equal_correlations_has_a_width(embeddings, limits):
     (image,) = correlation_figure({"x": embeddings.astype(np.float32)}, LABELS, seed=0).axes[0].images
     assert image.get_clim() == pytest.approx(limits)
+
+
+def test_scale_of_close_correlations_is_as_narrow_as_they_are():
+    embeddings = 20 + RNG.normal(size=(60, 4))
+    (image,) = correlation_figure({"x": embeddings}, LABELS, seed=0).axes[0].images
+    low, high = image.get_clim()
+    assert low >= 0.9
+    assert high - low <= 0.1
+
+
+def test_a_picture_says_what_was_run_and_dollars_of_users_are_no_formula():
+    for draw in (tsne_figure, correlation_figure):
+        figure = draw({"view $A^{2}$": PANELS["32"]}, LABELS, 0, ["a", "$x", "$y^"], "cora: figure")
+        assert figure.get_suptitle() == "cora: figure"
+        assert figure.axes[0].get_title() == "view $A^{2}$"
+        figure.savefig(io.BytesIO(), format="png")  # a formula that is none would fail here
 
 
 def test_names_of_classes_are_not_cut_off():

@@ -98,7 +98,7 @@ def test_other_metric_is_not_compared_with_the_accuracy_of_the_paper():
 def test_other_head_is_not_compared_with_the_linear_classifier_of_the_paper():
     record = RunRecord.of_run(**RUN, head="mlp")
     assert record.paper_mean is None
-    assert "no projection, mlp head" in shown(record)
+    assert "512 dimensions, mlp head" in shown(record)
     network = RunRecord.of_run(**RUN | {"method": "gcn", "head": "gcn"})
     assert network.paper_mean == 87.36
     assert "gcn head" not in shown(network)
@@ -107,7 +107,7 @@ def test_other_head_is_not_compared_with_the_linear_classifier_of_the_paper():
 def test_panel_says_what_was_reached_and_how_far_it_is_from_the_paper():
     text = shown(RunRecord.of_run(**RUN), {"embeddings": "data/07_model_output/[cora]/embeddings"})
     for part in (
-        "cora: figure, 512 dimensions, no projection",
+        "cora: figure, 512 dimensions",
         "87.50 (0.71) over 2 splits",
         "87.00 (1.24)  (+0.50 points)",
         "300 epochs of 0.12 s, 700 MB at most, 21.2 MB of representations",

@@ -1,5 +1,6 @@
 """Tables of what an evaluation reached, and tables as Markdown."""
 
+import io
 import math
 import re
 
@@ -26,9 +27,23 @@ SPLITS = pd.DataFrame(
 def test_last_row_is_mean_and_sample_deviation_in_percent():
     table = results_table(SPLITS)
     assert list(table) == ["split", "val_accuracy", "test_accuracy", "weight_decay"]
-    assert table["test_accuracy"].tolist() == ["80.00", "90.00", "70.00", "80.00 (10.00)"]
-    assert table["split"].tolist() == [0, 1, 2, "mean (std)"]
-    assert table["weight_decay"].tolist() == [0.1, 0, 1, ""]
+    assert table["test_accuracy"].tolist() == [80.0, 90.0, 70.0, 80.0, 10.0]
+    assert table["split"].tolist() == [0, 1, 2, "mean", "std"]
+    assert table["weight_decay"].tolist()[:3] == [0.1, 0, 1]
+    assert table["weight_decay"].isna().tolist() == [False] * 3 + [True] * 2
+
+
+def test_numbers_are_numbers_also_in_a_file_of_the_table():
+    table = pd.read_csv(io.StringIO(results_table(SPLITS).to_csv(index=False)))
+    assert table["test_accuracy"].dtype == float
+    assert table["weight_decay"].dtype == float
+
+
+def test_masks_are_shown_as_the_names_of_the_filters_in_use():
+    masked = SPLITS.assign(mask_0=[1, 0, 0], mask_1=[1, 1, 0])
+    table = results_table(masked, ["I", "A"])
+    assert table["filters"].tolist()[:3] == ["I, A", "A", "none"]
+    assert not [name for name in table if name.startswith("mask_")]
 
 
 def test_every_metric_in_the_columns_is_reported_in_their_order():
@@ -47,12 +62,12 @@ def test_every_metric_in_the_columns_is_reported_in_their_order():
 def test_score_without_twins_stands_beside_the_others_in_percent():
     table = results_table(SPLITS.assign(test_twins=3.0, twin_free_test=[0.5, 0.5, 0.8]))
     assert list(table)[:4] == ["split", "val_accuracy", "test_accuracy", "twin_free_test"]
-    assert table["twin_free_test"].tolist() == ["50.00", "50.00", "80.00", "60.00 (17.32)"]
+    assert table["twin_free_test"].tolist() == [50.0, 50.0, 80.0, 60.0, 17.32]
 
 
 def test_single_split_has_deviation_zero():
     assert mean_and_std(np.array([0.25])) == (0.25, 0.0)
-    assert results_table(SPLITS.head(1))["test_accuracy"].tolist()[-1] == "80.00 (0.00)"
+    assert results_table(SPLITS.head(1))["test_accuracy"].tolist()[-2:] == [80.0, 0.0]
 
 
 def test_missing_score_is_not_left_out_of_the_mean():
@@ -113,6 +128,8 @@ def test_markdown_writes_numbers_to_be_read():
 
 
 def test_markdown_of_results_has_a_line_for_each_split_and_the_mean():
-    lines = to_markdown(results_table(SPLITS)).splitlines()
-    assert cells(lines[-1]) == ["mean (std)", "76.67 (5.77)", "80.00 (10.00)", ""]
-    assert len(lines) == 2 + 3 + 1
+    lines = to_markdown(results_table(SPLITS.assign(test_accuracy=[0.8, 0.9, 0.705])), decimals=2).splitlines()
+    assert cells(lines[-2]) == ["mean", "76.67", "80.17", ""]
+    assert cells(lines[-1]) == ["std", "5.77", "9.75", ""]
+    assert cells(lines[2])[2] == "80.00"
+    assert len(lines) == 2 + 3 + 2

@@ -1,12 +1,18 @@
 """A dataset that is read once in a run, however many nodes ask for it."""
 
+import time
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from kedro.io import AbstractDataset
 
+from figure_kedro.datasets.files.sealed_file import is_whole
+
 T = TypeVar("T")
+
+SWAP_SECONDS = 0.5
+"""For much less than that a folder is away while another run puts a new one in its place."""
 
 
 class OnceDataset(AbstractDataset[T, T], Generic[T]):
@@ -35,7 +41,11 @@ class OnceDataset(AbstractDataset[T, T], Generic[T]):
 
     def load(self) -> T:
         if self._loaded is None:
-            self._loaded = self.read()
+            try:
+                self._loaded = self.read()
+            except FileNotFoundError:
+                time.sleep(SWAP_SECONDS)
+                self._loaded = self.read()
         return self._loaded
 
     def save(self, data: T) -> None:
@@ -46,7 +56,7 @@ class OnceDataset(AbstractDataset[T, T], Generic[T]):
         self._loaded = None
 
     def _exists(self) -> bool:
-        return self._filepath.exists()
+        return is_whole(self._filepath)
 
     def _describe(self) -> dict[str, Any]:
         return {"filepath": str(self._filepath)}

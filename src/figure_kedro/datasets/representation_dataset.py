@@ -1,5 +1,6 @@
 """A fitted method on disk."""
 
+from figure_kedro.datasets.files.tensor_file import are_tensors_whole
 from figure_kedro.datasets.once import OnceDataset
 from figure_kedro.errors import UserError
 from figure_kedro.estimator import WEIGHTS, Representation
@@ -21,7 +22,7 @@ class RepresentationDataset(OnceDataset[Representation]):
         data.save(self._filepath)
 
     def read(self) -> Representation:
-        if not self._exists():
+        if not (self._filepath / WEIGHTS).exists():
             raise UserError(
                 "there is no trained encoder for these settings; run `kedro run --pipelines=representation` with the "
                 "same --params first"
@@ -29,4 +30,4 @@ class RepresentationDataset(OnceDataset[Representation]):
         return Representation.load(self._filepath)
 
     def _exists(self) -> bool:
-        return (self._filepath / WEIGHTS).exists()
+        return are_tensors_whole(self._filepath / WEIGHTS)

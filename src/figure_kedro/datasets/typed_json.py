@@ -1,19 +1,47 @@
 """Small typed objects as JSON files for people and programs."""
 
 import json
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
 
-import numpy as np
+from kedro_datasets._typing import JSONPreview
 
-from figure_kedro.datasets.files.tensor_file import write_json
+from figure_kedro.datasets.files.sealed_file import read_sealed, write_sealed
 from figure_kedro.datasets.once import OnceDataset
+from figure_kedro.errors import DamagedFileError, UserError
 from figure_kedro.methods.method import METHODS, MethodSettings
-from figure_kedro.projections import MAPS, Projection, ViewScaler
+from figure_kedro.projections import Projection
 from figure_kedro.reporting.record import RunRecord
 from figure_kedro.versions import check_format
 
 FORMAT = 2
 """Of settings and projections. 1 had the settings of all parts side by side."""
+
+T = TypeVar("T")
+
+
+def read_json(path: Path, make: Callable[[Any], T]) -> T:
+    """Make an object of what a JSON file holds.
+
+    Raises:
+        DamagedFileError: If the file is not what was written, or makes no such object.
+        UserError: If there is none, or it has another format.
+    """
+    if not path.exists():
+        raise UserError(f"there is no {path}; run the pipeline that makes it with the same --params first")
+    content = read_sealed(path)
+    try:
+        return make(json.loads(content))
+    except UserError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedFileError(path, f"it cannot be read: {str(error).partition(chr(10))[0]}") from error
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a JSON file that appears whole or not at all, and its digest."""
+    write_sealed(path, json.dumps(value, indent=2))
 
 
 class MethodSettingsDataset(OnceDataset[MethodSettings]):
@@ -30,7 +58,7 @@ class MethodSettingsDataset(OnceDataset[MethodSettings]):
         write_json(self._filepath, {"format": FORMAT, **data.model_dump(mode="json")})
 
     def read(self) -> MethodSettings:
-        return METHODS.parse(_checked(json.loads(self._filepath.read_text()), self))
+        return read_json(self._filepath, lambda stored: METHODS.parse(_checked(stored, self)))
 
 
 class ProjectionDataset(OnceDataset[Projection]):
@@ -44,21 +72,10 @@ class ProjectionDataset(OnceDataset[Projection]):
     """
 
     def write(self, data: Projection) -> None:
-        described = {
-            "settings": data.settings.model_dump(mode="json"),
-            "input_dim": data.input_dim,
-            "output_dim": data.output_dim,
-            "mean": data.scaler.mean_.tolist(),
-            "scale": data.scaler.scale_.tolist(),
-        }
-        write_json(self._filepath, {"format": FORMAT, **described})
+        write_json(self._filepath, {"format": FORMAT, **data.description()})
 
     def read(self) -> Projection:
-        described = _checked(json.loads(self._filepath.read_text()), self)
-        settings = MAPS.parse(described["settings"])
-        scaler = ViewScaler(settings.scale, settings.norm)
-        scaler.mean_, scaler.scale_ = np.array(described["mean"]), np.array(described["scale"])
-        return Projection(settings, scaler, described["input_dim"])
+        return read_json(self._filepath, lambda stored: Projection.from_description(_checked(stored, self)))
 
 
 class RunRecordDataset(OnceDataset[RunRecord]):
@@ -75,7 +92,11 @@ class RunRecordDataset(OnceDataset[RunRecord]):
         write_json(self._filepath, data.model_dump(mode="json"))
 
     def read(self) -> RunRecord:
-        return RunRecord.read(json.loads(self._filepath.read_text()))
+        return read_json(self._filepath, RunRecord.read)
+
+    def preview(self) -> JSONPreview:
+        """The whole record, for Kedro-Viz."""
+        return JSONPreview(self._filepath.read_text())
 
 
 def _checked(stored: dict[str, Any], dataset: OnceDataset[Any]) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """What every head can do: it learns to predict from embeddings, or from the graph itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+import torch
 from pydantic import AfterValidator, Field
 
 from figure_kedro.embeddings import Embeddings
@@ -30,9 +31,13 @@ class HeadSettings(Settings):
     metric: Annotated[str, AfterValidator(_known_metric)] = Field(
         "auto", description="what decides on validation and is reported; auto is what the graph says, mostly accuracy"
     )
-    trials: int = Field(30, ge=1, description="settings tried on each split; the paper tries 60")
+    trials: int = Field(
+        30,
+        ge=1,
+        description="settings tried on each split, every weight decay counted as one; the paper tries 60",
+    )
     splits: int = Field(0, ge=0, description="how many of the splits are evaluated; 0 is all of them")
-    seed: int = Field(0, ge=0, le=2**32 - 1, description="of the search and of the initial weights")
+    seed: int = Field(0, ge=0, description="of the search and of the initial weights")
     threads: Annotated[int, Decides.NOTHING] = Field(
         0, ge=0, le=4096, description="of the CPU; 0: OMP_NUM_THREADS, or as many as the machine has free"
     )
@@ -68,12 +73,31 @@ class Fitted:
         classes: The label of each column ``(C,)``.
         coefficients: How much each filter counts, by its name.
         cost: Epochs, and seconds per epoch, of a head that is trained in epochs.
+        chosen: Settings that the fit itself chose on validation, see :meth:`Head.settings_per_fit`.
     """
 
     probabilities: np.ndarray
     classes: np.ndarray
     coefficients: dict[str, float] = field(default_factory=dict)
     cost: dict[str, float] = field(default_factory=dict)
+    chosen: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Final:
+    """What is left of a head after its last fit.
+
+    Args:
+        classes: The label of each column of its probabilities ``(C,)``.
+        rows: Those that were fitted.
+        weights: All that :meth:`Head.logits` needs, by name; empty for a head that does not keep them.
+        probabilities: Of every row ``(n, C)``, of a head that does not keep its weights.
+    """
+
+    classes: np.ndarray
+    rows: np.ndarray
+    weights: dict[str, torch.Tensor] = field(default_factory=dict)
+    probabilities: np.ndarray | None = None
 
 
 Scorer = Callable[[np.ndarray, np.ndarray], float]
@@ -94,6 +118,13 @@ class Head(Part, ABC):
     reads: ClassVar[Literal["embeddings", "graph"]] = "embeddings"
     """Whether it learns from embeddings, or from the graph end to end; then nothing is learnt before it."""
 
+    keeps: ClassVar[bool] = False
+    """Whether its weights predict from the embeddings of any node, so that they are worth keeping; then it has
+    :meth:`logits` and a :meth:`final` that gives weights."""
+
+    chosen: ClassVar[tuple[str, ...]] = ()
+    """Names of what a fit chooses on validation by itself, all numbers; see :meth:`settings_per_fit`."""
+
     def __init__(self, settings: Any) -> None:
         self.settings = settings
 
@@ -109,6 +140,10 @@ class Head(Part, ABC):
         """Where a search begins: the first value of every setting."""
         return [{name: values[0] for name, values in space.items()}]
 
+    def settings_per_fit(self, space: Space) -> int:
+        """How many settings one fit tries: more than one if it chooses some of them on validation by itself."""
+        return 1
+
     @abstractmethod
     def fit(
         self, inputs: Any, choice: dict[str, Any], examples: Examples, score: Scorer, watch: Watch | None = None
@@ -122,6 +157,41 @@ class Head(Part, ABC):
             score: Says how good an epoch is, for a head that keeps its best one.
             watch: May be shown how far training has come.
         """
+
+    def final(
+        self, inputs: Any, choice: dict[str, Any], examples: Examples, labelled: Examples, score: Scorer
+    ) -> Final:
+        """Train for the last time, with settings that were chosen before.
+
+        Args:
+            inputs: From :meth:`inputs`.
+            choice: One value for each setting of the space, and for each of ``chosen``.
+            examples: The split on which the settings were chosen: whatever else validation decides, such as the number
+                of epochs, is decided here.
+            labelled: Its training part are the rows to fit, which may hold those of validation; a head that says no
+                more than this one leaves it aside.
+            score: As in :meth:`fit`.
+        """
+        fitted = self.fit(inputs, choice, examples, score)
+        return Final(fitted.classes, examples.train, probabilities=fitted.probabilities)
+
+    def logits(self, weights: Mapping[str, torch.Tensor], views: list[torch.Tensor]) -> torch.Tensor:
+        """Logits ``(n, C)`` of nodes from their projected embeddings, ``K`` tensors ``(n, D)``, by kept weights."""
+        raise NotImplementedError(f"{type(self).__name__} keeps no weights")
+
+
+class BestEpoch:
+    """A scorer that remembers in which epoch the highest score was, the first of equals, counting from 1."""
+
+    def __init__(self, score: Scorer) -> None:
+        self._score, self._best, self._calls = score, -np.inf, 0
+        self.epoch = 1
+
+    def __call__(self, proba: np.ndarray, classes: np.ndarray) -> float:
+        value, self._calls = self._score(proba, classes), self._calls + 1
+        if value > self._best:
+            self._best, self.epoch = value, self._calls
+        return value
 
 
 HEADS: Kind[Head] = Kind("head", tag="head", package="figure_kedro.evaluation.heads", default="linear")

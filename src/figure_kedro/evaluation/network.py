@@ -1,5 +1,6 @@
 """Networks that are trained on labels in epochs: on embeddings, or on the graph end to end."""
 
+import itertools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -15,8 +16,8 @@ from torch import nn
 from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.evaluation.graph_inputs import GraphInputs
-from figure_kedro.evaluation.head import Examples, Fitted, Head, HeadSettings, Scorer, Watch
-from figure_kedro.parts import Decides, Settings
+from figure_kedro.evaluation.head import BestEpoch, Examples, Final, Fitted, Head, HeadSettings, Scorer, Watch
+from figure_kedro.parts import LISTED_NUMBERS, Decides, Settings
 from figure_kedro.projections import Projection
 from figure_kedro.training.device import pick_device
 from figure_kedro.tuning.study import Space
@@ -54,11 +55,11 @@ class NetworkSettings(HeadSettings):
     }
 
     device: Annotated[str, Decides.NOTHING] = Field(
-        "auto", pattern=r"^(auto|cpu|cuda(:\d+)?)$", description="where the network is trained"
+        "auto", pattern=r"^(auto|cpu|cuda(:\d{1,4})?)$", description="where the network is trained"
     )
     max_epochs: int = Field(500, ge=1, description="upper limit of epochs of a training")
     patience: int = Field(50, ge=1, description="epochs without a better validation score before a training ends")
-    space: dict[str, tuple[Value, ...]] = Field(
+    space: dict[str, Annotated[tuple[Value, ...], LISTED_NUMBERS]] = Field(
         {}, description="values to try for each setting, the most sensible first; default: the published ones"
     )
 
@@ -134,6 +135,23 @@ class NetworkHead(Head):
             probabilities = torch.softmax(trained.network(inputs), dim=1).cpu().numpy()
         cost = {"epochs": trained.epochs, "epoch_seconds": trained.seconds / trained.epochs}
         return Fitted(probabilities, trained.classes, trained.network.coefficients(), cost)
+
+    def final(
+        self, inputs: Any, choice: dict[str, Any], examples: Examples, labelled: Examples, score: Scorer
+    ) -> Final:
+        """Trained on all rows to fit, for as many epochs as are best on validation with the training part alone."""
+        best = BestEpoch(score)
+        trained = self.train(inputs, choice, examples, best)
+        if not np.array_equal(labelled.train, examples.train):
+            rising = itertools.count()  # so that the last epoch is kept
+            longer = type(self)(self.settings.model_copy(update={"max_epochs": best.epoch}))
+            trained = longer.train(inputs, choice, labelled, lambda proba, classes: next(rising))
+        return self._kept(trained, inputs, labelled.train)
+
+    def _kept(self, trained: Trained, inputs: Any, rows: np.ndarray) -> Final:
+        with torch.no_grad():
+            probabilities = torch.softmax(trained.network(inputs), dim=1).cpu().numpy()
+        return Final(trained.classes, rows, probabilities=probabilities)
 
     def train(
         self, inputs: Any, choice: dict[str, Any], examples: Examples, score: Scorer, watch: Watch | None = None

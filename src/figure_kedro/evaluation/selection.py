@@ -1,5 +1,6 @@
 """Settings chosen on validation, and the test labels read once after that: the one loop for all heads."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,8 +49,9 @@ def evaluate_split(
     name: str = "split",
     storage: BaseStorage | None = None,
     twins: np.ndarray | None = None,
+    on_trial: Callable[[int], None] = lambda ended: None,
 ) -> SplitResult:
-    """Choose settings by the score on validation, fit once more with the best, and score the test part.
+    """Choose settings by the score on validation and score the test part with the best.
 
     Among settings with equal scores on validation, the one with the lower log loss there is chosen.
 
@@ -62,6 +64,7 @@ def evaluate_split(
         name: Of the study.
         storage: Where trials are kept, for a search that is resumed.
         twins: Groups of rows that cannot be told apart ``(n,)``, see :mod:`figure_kedro.graph.twins`.
+        on_trial: Told how many of :func:`fits_of` have ended, at first and after every one.
     """
     examples = Examples.of(labels, codes)
     if len(np.unique(examples.labels[examples.train])) < 2:  # before the search: no trial could succeed
@@ -74,30 +77,46 @@ def evaluate_split(
     def with_tie_break(proba: np.ndarray, classes: np.ndarray) -> float:
         return deciding(proba, classes) - TIE_BREAK * mean_log_loss(truth, proba, classes)
 
+    best: tuple[float, dict[str, Any], Fitted] | None = None  # so that what was found needs no second fit
+
     def validation_score(number: int, choice: dict[str, Any], report: Report) -> float:
+        nonlocal best
         fitted = head.fit(inputs, choice, examples, deciding, lambda step, *seen: report(step, with_tie_break(*seen)))
-        return with_tie_break(fitted.probabilities[examples.val], fitted.classes)
+        value = with_tie_break(fitted.probabilities[examples.val], fitted.classes)
+        if best is None or value > best[0]:
+            best = value, choice, fitted
+        return value
 
     space = head.space(inputs)
     study = run_study(
         validation_score,
         space,
-        trials=head.settings.trials,
+        trials=fits_of(head, inputs),
         name=name,
         first=head.first_trials(space),
         direction="maximize",
         seed=head.settings.seed,
         storage=storage,
+        metric=f"val_{metrics[0]}",
+        on_trial=on_trial,
     )
-    fitted = head.fit(inputs, study.best_params, examples, deciding)
+    if best is None or best[1] != study.best_params:  # it was found before a crash
+        fitted = head.fit(inputs, study.best_params, examples, deciding)
+    else:
+        fitted = best[2]
     return SplitResult(
-        settings=study.best_params,
+        settings=study.best_params | fitted.chosen,
         coefficients=fitted.coefficients,
         predictions=fitted.classes[fitted.probabilities.argmax(axis=1)],
         scores=_scores(fitted, labels, examples, metrics),
         cost=fitted.cost,
         twins={} if twins is None else _twin_scores(fitted, labels, examples, metrics[0], twins, codes),
     )
+
+
+def fits_of(head: Head, inputs: Any) -> int:
+    """How often the head is fitted on a split: less often than settings are tried, where one fit tries several."""
+    return max(1, head.settings.trials // head.settings_per_fit(head.space(inputs)))
 
 
 def _twin_scores(

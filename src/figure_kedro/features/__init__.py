@@ -1,6 +1,14 @@
 """Node features: normalised rows, and columns that are made from the edges."""
 
+from figure_kedro.features.columns import large_columns
 from figure_kedro.features.prepare import prepare_features, structural_features
 from figure_kedro.features.structural import STRUCTURAL, FeatureSettings, StructuralFeatures
 
-__all__ = ["STRUCTURAL", "FeatureSettings", "StructuralFeatures", "prepare_features", "structural_features"]
+__all__ = [
+    "STRUCTURAL",
+    "FeatureSettings",
+    "StructuralFeatures",
+    "large_columns",
+    "prepare_features",
+    "structural_features",
+]

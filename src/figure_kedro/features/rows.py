@@ -3,6 +3,7 @@
 from sklearn.preprocessing import normalize
 
 from figure_kedro.graph import Graph
+from figure_kedro.graph.graph import Features
 
 
 def with_normalised_rows(graph: Graph) -> Graph:
@@ -13,4 +14,9 @@ def with_normalised_rows(graph: Graph) -> Graph:
     """
     if graph.features is None:
         return graph
-    return graph.with_features(normalize(graph.features, norm="l1"))
+    return graph.with_features(normalised_rows(graph.features))
+
+
+def normalised_rows(features: Features) -> Features:
+    """Each row divided by the sum of its magnitudes; rows of zeros stay."""
+    return normalize(features, norm="l1")

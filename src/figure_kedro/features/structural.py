@@ -16,8 +16,10 @@ class FeatureSettings(Settings):
     """Which features a graph is given before it is filtered: the settings that all kinds share."""
 
     structural: str = Field(description="kind of structural features")
-    normalise: Literal["none", "rows"] = Field(
-        "none", description="rows: each row of the given features is divided by the sum of its magnitudes"
+    normalise: Literal["none", "rows", "columns"] = Field(
+        "none",
+        description="of the given features: rows divides each row by the sum of its magnitudes, columns gives each "
+        "column mean 0 and deviation 1",
     )
 
 

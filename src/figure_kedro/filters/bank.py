@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -29,11 +29,15 @@ class BankSettings(Settings):
     bank: str = Field(description="name of the filter bank")
     size: int = Field(4, ge=1, le=64, description="number of filters K, the identity included")
     self_loops: bool = Field(True, description="whether the operator is D^-1/2 (A + I) D^-1/2 or without I")
+    loop_weight: float = Field(1.0, gt=0, le=1e6, description="weight of a self-loop; an edge has its own, mostly 1")
     direction: Literal["auto", "ignore", "out", "in", "both"] = Field(
         "auto",
         description="of the edges of a directed graph: ignore it, look at those a node points to (out), at those that "
         "point at it (in), or at both; auto is out for a directed graph and ignore for others",
     )
+
+    def idle(self) -> Collection[str]:
+        return () if self.self_loops else ("loop_weight",)
 
     @model_validator(mode="after")
     def _both_directions_need_words(self) -> Self:
@@ -90,7 +94,7 @@ class FilterBank(Part, ABC):
     @property
     def labels(self) -> tuple[str, ...]:
         """The names as mathtext, for pictures."""
-        return tuple(_mathtext(name) for name in self.names)
+        return tuple(mathtext(name) for name in self.names)
 
     @property
     def degree(self) -> int:
@@ -127,9 +131,15 @@ def build_bank(name: str, size: int = 4) -> FilterBank:
     return BANKS.build(BANKS.parse({"bank": name, "size": size}))
 
 
-def _mathtext(name: str) -> str:
-    """``A^10`` as mathtext that raises both digits."""
-    return "$" + re.sub(r"([\^_])(\w+)", r"\1{\2}", name) + "$"
+def mathtext(name: str) -> str:
+    """The name of a filter as mathtext that raises all digits; other names stay as they are.
+
+    >>> mathtext("A^10"), mathtext("A^TA"), mathtext("walks")
+    ('$A^{10}$', '$A^{T}A$', 'walks')
+    """
+    if not re.fullmatch(r"([A-Z]([\^_](\d+|T))?)+", name):
+        return name.replace("$", r"\$")
+    return "$" + re.sub(r"([\^_])(\d+|T)", r"\1{\2}", name) + "$"
 
 
 def chebyshev_coefficients(bank: FilterBank) -> np.ndarray:

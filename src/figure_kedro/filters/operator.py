@@ -2,10 +2,12 @@ r"""The normalised adjacency, the operator that every filter is a polynomial of.
 
 import logging
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
@@ -13,6 +15,8 @@ from figure_kedro.errors import UserError
 from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank
 from figure_kedro.filters.workspace import Workspace
 from figure_kedro.graph import Graph
+from figure_kedro.graph.row_blocks import csr_blocks
+from figure_kedro.memory import is_mapped, memory
 
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
 
@@ -40,7 +44,8 @@ class Operator:
         Raises:
             UserError: If they name one and the graph is undirected.
         """
-        matrix = normalised_adjacency(oriented(graph, filters), self_loops=filters.self_loops)
+        adjacency, weight = oriented(graph, filters), filters.loop_weight
+        matrix = normalised_adjacency(adjacency, self_loops=filters.self_loops, loop_weight=weight)
         operator = cls(matrix, filters, symmetric=not graph.directed or filters.direction == "ignore")
         caution = None if operator.symmetric else operator.bank.caution
         if caution is not None:
@@ -76,30 +81,47 @@ def oriented(graph: Graph, filters: BankSettings) -> sp.csr_array:
     return sp.csr_array(graph.adjacency.T) if direction == "in" else graph.adjacency
 
 
-def normalised_adjacency(adjacency: sp.csr_array, *, self_loops: bool = True) -> sp.csr_array:
-    r"""Compute :math:`A_n = D^{-1/2} (A + I) D^{-1/2}`, or without :math:`I`.
+def normalised_adjacency(adjacency: sp.csr_array, *, self_loops: bool = True, loop_weight: float = 1.0) -> sp.csr_array:
+    r"""Compute :math:`A_n = D^{-1/2} (A + w I) D^{-1/2}`, or without :math:`I`.
 
-    With :math:`D_{uu} = \sum_v (A + I)_{uv}` the eigenvalues of :math:`A_n` lie in :math:`[-1, 1]`. For a directed
+    With :math:`D_{uu} = \sum_v (A + w I)_{uv}` the eigenvalues of :math:`A_n` lie in :math:`[-1, 1]`. For a directed
     graph the rows are scaled by out-degrees and the columns by in-degrees, which keeps all singular values below 1.
     An isolated node keeps its own features if there are self-loops and gets zeros if there are none.
 
     Args:
         adjacency: Edge weights ``(n, n)``.
         self_loops: Whether to add the identity first, as the paper does.
+        loop_weight: :math:`w`.
 
     Returns:
         float32 CSR ``(n, n)`` with sorted indices.
     """
     n = adjacency.shape[0]
-    matrix = adjacency.astype(np.float64)
-    if self_loops:
-        matrix = matrix + sp.eye_array(n, format="csr")
-    left, right = (_inverse_root(matrix.sum(axis=axis)) for axis in (1, 0))
-    matrix = sp.csr_array(matrix)
-    rows = np.repeat(left, np.diff(matrix.indptr))
-    matrix.data *= rows * right[matrix.indices]
-    matrix.sort_indices()
-    return matrix.astype(np.float32)
+    left, right, counts = np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64)
+    for rows, block in _with_loops(adjacency, loop_weight if self_loops else 0.0):
+        left[rows], counts[rows] = block.sum(axis=1), np.diff(block.indptr)
+        np.add.at(right, block.indices, block.data)
+    left, right = _inverse_root(left), _inverse_root(right)
+    entries = int(counts.sum())
+    index = np.int32 if max(n, entries) <= np.iinfo(np.int32).max else np.int64
+    indptr = np.zeros(n + 1, dtype=index)
+    np.cumsum(counts, out=indptr[1:])
+    indices, data = memory().empty(entries, index), memory().empty(entries, np.float32)
+    for rows, block in _with_loops(adjacency, loop_weight if self_loops else 0.0):
+        filled = slice(int(indptr[rows.start]), int(indptr[rows.stop]))
+        indices[filled] = block.indices
+        data[filled] = block.data * (np.repeat(left[rows], counts[rows]) * right[block.indices])
+    return sp.csr_array((data, indices, indptr), shape=(n, n), copy=False)
+
+
+def _with_loops(adjacency: sp.csr_array, weight: float) -> Iterator[tuple[slice, sp.csr_array]]:
+    """The adjacency in float64 with self-loops of that weight, block by block of its rows, with sorted indices."""
+    for rows, block in csr_blocks(adjacency):
+        block = block.astype(np.float64)
+        if weight:
+            block = sp.csr_array(block + weight * sp.eye_array(*block.shape, k=rows.start, format="csr"))
+        block.sort_indices()
+        yield rows, block
 
 
 def _inverse_root(degrees: np.ndarray) -> np.ndarray:
@@ -111,13 +133,19 @@ def to_torch(matrix: sp.csr_array, device: torch.device | str = "cpu") -> torch.
     wide = matrix.nnz > np.iinfo(np.int32).max
     index = np.int64 if wide else np.int32
     return torch.sparse_csr_tensor(
-        torch.from_numpy(np.array(matrix.indptr, dtype=index)),
-        torch.from_numpy(np.array(matrix.indices, dtype=index)),
-        torch.from_numpy(np.array(matrix.data)),
+        as_tensor(matrix.indptr, index),
+        as_tensor(matrix.indices, index),
+        as_tensor(matrix.data, matrix.dtype),
         size=matrix.shape,
         device=device,
         check_invariants=False,
     )
+
+
+def as_tensor(array: np.ndarray, dtype: npt.DTypeLike) -> torch.Tensor:
+    """The same numbers as a tensor of its own; what is mapped from disk is not copied and must not be changed."""
+    array = np.ascontiguousarray(array, dtype=dtype)
+    return torch.from_numpy(array if is_mapped(array) and array.flags.writeable else array.copy())
 
 
 class SparseOperator:

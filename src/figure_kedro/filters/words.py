@@ -45,10 +45,6 @@ class Words(FilterBank):
         return tuple("".join(LETTERS[letter] for letter in word) or "I" for word in self.words)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"${name.replace('^T', '^{T}')}$" for name in self.names)
-
-    @property
     def degree(self) -> int:
         return self.settings.size - 1
 

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from figure_kedro.errors import UserError
+from figure_kedro.graph.edge_list import EdgeList, csr_of_edges
 from figure_kedro.graph.graph import Features, Graph
 from figure_kedro.graph.targets import Targets
 
@@ -42,7 +43,7 @@ def graph_from_edges(
         ids: The user's node ids ``(n,)``.
         weights: Positive weights ``(m,)``.
         directed: Whether to keep the direction of the edges.
-        features, generated: As in :class:`Graph`.
+        features, generated: As in :class:`Graph`; dense features that are float32 already are not copied.
         labels, classes, splits, metric: As in :class:`Targets`. Classes are named by their number if ``classes`` is
             not given.
     """
@@ -51,7 +52,8 @@ def graph_from_edges(
     ids = np.arange(num_nodes or 0) if ids is None else np.asarray(ids)
     adjacency = _adjacency(np.asarray(source), np.asarray(target), weights, ids, directed, name)
     if features is not None:
-        features = sp.csr_array(features, dtype=np.float32) if sp.issparse(features) else features.astype(np.float32)
+        sparse = sp.issparse(features)
+        features = sp.csr_array(features, dtype=np.float32) if sparse else features.astype(np.float32, copy=False)
     if labels is not None:
         labels = np.asarray(labels, dtype=np.int64)
         if classes is None:
@@ -84,32 +86,8 @@ def _adjacency(
 
     # 32-bit positions halve the memory of a large graph
     index = np.int32 if max(n, 2 * len(source)) <= np.iinfo(np.int32).max else np.int64
-    source, target = source.astype(index), target.astype(index)
-    keep = source != target
-    loops = len(source) - int(keep.sum())
-    if loops:
-        source, target = source[keep], target[keep]
-        weights = None if weights is None else weights[keep]
-
-    matrix = _largest_of_repeated(source, target, weights, n)
-    duplicates = len(source) - matrix.nnz
+    edges = EdgeList(source.astype(index, copy=False), target.astype(index, copy=False), weights)
+    matrix, loops, duplicates = csr_of_edges(edges, n, symmetric=not directed)
     if loops or duplicates:
         logger.info("%s: dropped %d self-loops and %d duplicate edges", name, loops, duplicates)
-    if not directed:
-        matrix = sp.csr_array(matrix.maximum(matrix.T))
-    matrix.sort_indices()
-    return matrix
-
-
-def _largest_of_repeated(source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, n: int) -> sp.csr_array:
-    if weights is not None and len(weights):
-        order = np.lexsort((-weights, target, source))
-        source, target, weights = source[order], target[order], weights[order]
-        first = np.ones(len(source), dtype=bool)
-        first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
-        source, target, weights = source[first], target[first], weights[first]
-    data = np.ones(len(source), dtype=np.float32) if weights is None else weights
-    matrix = sp.coo_array((data, (source, target)), shape=(n, n)).tocsr()  # sums what is repeated
-    if weights is None:
-        matrix.data[:] = 1
     return matrix

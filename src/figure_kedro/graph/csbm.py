@@ -5,7 +5,9 @@ import numpy as np
 from figure_kedro.errors import UserError
 from figure_kedro.graph.build import graph_from_edges
 from figure_kedro.graph.graph import Graph
+from figure_kedro.graph.row_blocks import even_blocks
 from figure_kedro.graph.splits import random_splits
+from figure_kedro.memory import check_memory, memory
 
 
 def generate_csbm(
@@ -18,6 +20,7 @@ def generate_csbm(
     splits: int,
     seed: int,
     name: str,
+    labelled: float = 1.0,
 ) -> Graph:
     r"""Draw a graph from the model of "Contextual Stochastic Block Models" (Deshpande et al., 2018), with any number of
     classes.
@@ -49,6 +52,7 @@ def generate_csbm(
         splits: How many splits to draw.
         seed: Of the random generator; the same seed gives the same graph.
         name: Of the graph.
+        labelled: Share of the nodes of each class whose label is known; the others are in no split.
     """
     if classes < 2 or nodes < 2 * classes:
         raise UserError(
@@ -59,13 +63,17 @@ def generate_csbm(
     if degree < 0 or signal < 0 or features < 0:
         raise UserError(f"{name}: degree, signal and features must not be negative")
 
-    node_rng, edge_rng, feature_rng, split_rng = np.random.default_rng(seed).spawn(4)
+    if memory().scratch is None:  # else large arrays lie in files
+        need = nodes * (40 + 4 * features + splits + 32 * degree)  # ids, labels, order, and an edge four times over
+        check_memory(need, f"{name}: a graph of {nodes} nodes", "ask for fewer nodes, features or neighbours")
+
+    node_rng, edge_rng, feature_rng, split_rng, label_rng = np.random.default_rng(seed).spawn(5)
     sizes = np.full(classes, nodes // classes) + (np.arange(classes) < nodes % classes)
     order = node_rng.permutation(nodes)  # position in class order -> node
     labels = np.empty(nodes, dtype=np.int64)
     labels[order] = np.repeat(np.arange(classes), sizes)
 
-    source, target = _edges(edge_rng, sizes, nodes * degree / 2, homophily, name)
+    source, target = _edges(edge_rng, order, sizes, nodes * degree / 2, homophily, name)
     settings = {
         "nodes": nodes,
         "degree": degree,
@@ -75,22 +83,35 @@ def generate_csbm(
         "signal": signal,
         "seed": seed,
     }
+    values = _features(feature_rng, labels, classes, features, signal) if features else None
+    if labelled < 1:
+        labels = _some_known(label_rng, labels, labelled)
     return graph_from_edges(
-        order[source],
-        order[target],
+        source,
+        target,
         name=name,
         num_nodes=nodes,
-        features=_features(feature_rng, labels, classes, features, signal) if features else None,
+        features=values,
         labels=labels,
+        classes=tuple(map(str, range(classes))),
         splits=random_splits(labels, splits, 0.5, 0.25, int(split_rng.integers(2**32))) if splits else None,
         generated={"generator": "csbm", **settings},
     )
 
 
+def _some_known(rng: np.random.Generator, labels: np.ndarray, share: float) -> np.ndarray:
+    """The labels of that share of every class, at least one, and -1 for the others."""
+    known = np.full_like(labels, -1)
+    for c in range(int(labels.max()) + 1):
+        nodes = rng.permutation(np.flatnonzero(labels == c))
+        known[nodes[: max(1, round(share * len(nodes)))]] = c
+    return known
+
+
 def _edges(
-    rng: np.random.Generator, sizes: np.ndarray, expected: float, homophily: float, name: str
+    rng: np.random.Generator, order: np.ndarray, sizes: np.ndarray, expected: float, homophily: float, name: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Endpoints as positions in class order, each edge once."""
+    """Endpoints as nodes, each edge once."""
     first, second = np.triu_indices(len(sizes), k=1)
     every = np.arange(len(sizes))
     parts = []
@@ -106,8 +127,17 @@ def _edges(
                 "lower the degree or raise the number of nodes"
             )
         keys = _distinct(rng, population, int(rng.binomial(population, probability)))
-        parts.append(_decode(keys, a, b, pairs, sizes))
-    source, target = (np.concatenate(ends) for ends in zip(*parts, strict=True))
+        parts.append((keys, a, b, pairs))
+    nodes = order.astype(np.int32 if len(order) <= np.iinfo(np.int32).max else np.int64)
+    count = sum(len(keys) for keys, *_ in parts)
+    source, target = memory().empty(count, nodes.dtype), memory().empty(count, nodes.dtype)
+    done = 0
+    for keys, a, b, pairs in parts:
+        for part in even_blocks(len(keys)):
+            filled = slice(done + part.start, done + part.stop)
+            ends = _decode(keys[part], a, b, pairs, sizes)
+            source[filled], target[filled] = (nodes[end] for end in ends)
+        done += len(keys)
     return source, target
 
 
@@ -115,11 +145,25 @@ def _distinct(rng: np.random.Generator, population: int, count: int) -> np.ndarr
     """A uniform subset of ``count`` of the numbers below ``population``, in memory of order ``count``."""
     if 2 * count > population:
         return rng.permutation(population)[:count]
-    keys = np.empty(0, dtype=np.int64)
-    while len(keys) < count:
-        keys = np.sort(np.concatenate([keys, rng.integers(population, size=count - len(keys))]))
-        keys = keys[np.diff(keys, prepend=-1) > 0]
+    keys, found = memory().empty(count, np.int64), 0
+    while found < count:
+        for part in even_blocks(count - found):
+            keys[found + part.start : found + part.stop] = rng.integers(population, size=part.stop - part.start)
+        keys.sort()
+        found = _unique_first(keys)
     return keys
+
+
+def _unique_first(keys: np.ndarray) -> int:
+    """Move the distinct ones of sorted numbers to the front; returns how many there are."""
+    found, last = 0, -1
+    for part in even_blocks(len(keys)):
+        block = keys[part]
+        block = block[np.diff(block, prepend=last) > 0]  # a copy
+        keys[found : found + len(block)] = block
+        found += len(block)
+        last = int(block[-1]) if len(block) else last
+    return found
 
 
 def _decode(
@@ -143,7 +187,8 @@ def _decode(
 def _features(rng: np.random.Generator, labels: np.ndarray, classes: int, columns: int, signal: float) -> np.ndarray:
     means = rng.standard_normal((classes, columns), dtype=np.float32)
     means *= signal / np.linalg.norm(means, axis=1, keepdims=True)
-    values = rng.standard_normal((len(labels), columns), dtype=np.float32)
-    for c, mean in enumerate(means):  # class by class, so that no second array of the same size is made
-        values[labels == c] += mean
+    values = memory().empty((len(labels), columns))
+    for rows in even_blocks(*values.shape):
+        rng.standard_normal(dtype=np.float32, out=values[rows])
+        values[rows] += means[labels[rows]]
     return values

@@ -10,20 +10,27 @@ import pandas as pd
 import scipy.sparse as sp
 
 from figure_kedro.errors import UserError
-from figure_kedro.graph.digest import digest_arrays
+from figure_kedro.graph.digest import Widened, digest_arrays
+from figure_kedro.graph.from_others import FromOthers
+from figure_kedro.graph.row_blocks import even_blocks
 from figure_kedro.graph.splits import check_splits
+from figure_kedro.graph.symmetry import first_asymmetry
 from figure_kedro.graph.targets import Targets
+
+LONGEST_ID = 1000
+"""Characters of a node id."""
 
 Features: TypeAlias = np.ndarray | sp.csr_array
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(FromOthers):
     """Nodes with ids of any kind, edges, and whatever is known about the nodes.
 
     Rows of every array belong to the nodes in the order of ``ids``. A graph is valid once it exists: the constructor
     raises :class:`~figure_kedro.errors.UserError` and names the node otherwise. Build one from an edge list with
-    :func:`~figure_kedro.graph.build.graph_from_edges`.
+    :func:`~figure_kedro.graph.build.graph_from_edges`, or from an object of another library with ``Graph.from_pyg``,
+    ``from_networkx``, ``from_scipy``, ``from_pandas`` or ``from_arrays``.
 
     Args:
         name: What the graph is called in paths, tables and messages.
@@ -34,6 +41,8 @@ class Graph:
         features: Node features ``(n, d)``, float32, dense or CSR; ``None`` if there are none.
         targets: Labels and splits.
         generated: The seed and settings of a generated graph, or an empty dictionary; kept with the results.
+        feature_names: Names of the given features, which are the first columns; structural ones come after them and
+            have none. ``None`` if nobody has named them.
         trusted: Whether the checks are left out, for a graph that has passed them before.
     """
 
@@ -44,6 +53,7 @@ class Graph:
     features: Features | None = None
     targets: Targets = field(default_factory=Targets)
     generated: dict[str, Any] = field(default_factory=dict)
+    feature_names: tuple[str, ...] | None = None
     trusted: InitVar[bool] = False
 
     def __post_init__(self, trusted: bool) -> None:
@@ -65,7 +75,8 @@ class Graph:
 
     @property
     def weighted(self) -> bool:
-        return bool((self.adjacency.data != 1).any())
+        weights = self.adjacency.data
+        return any(bool((weights[part] != 1).any()) for part in even_blocks(len(weights)))
 
     @cached_property
     def structure_checksum(self) -> str:
@@ -109,11 +120,14 @@ def check_graph(graph: Graph) -> None:
         check_splits(graph.targets.splits, graph.targets.labels, graph.ids, graph.name)
 
 
-def _csr_parts(matrix: sp.csr_array) -> list[np.ndarray]:
-    return [matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data]
+def _csr_parts(matrix: sp.csr_array) -> list[np.ndarray | Widened]:
+    return [Widened(matrix.indptr), Widened(matrix.indices), matrix.data]
 
 
 def _check_ids(graph: Graph) -> None:
+    longest = max(map(len, graph.ids.tolist())) if graph.ids.dtype == object else graph.ids.dtype.itemsize // 4
+    if graph.ids.dtype.kind in "OU" and longest > LONGEST_ID:  # an array of strings is as wide as the longest
+        raise UserError(f"{graph.name}: a node id has {longest} characters; ids have at most {LONGEST_ID}")
     repeated = pd.Index(graph.ids).duplicated()
     if repeated.any():
         raise UserError(f"{graph.name}: node id {_id(graph, int(np.argmax(repeated)))} occurs twice; ids must differ")
@@ -123,11 +137,8 @@ def _check_edges(graph: Graph) -> None:
     loops = graph.adjacency.diagonal() != 0
     if loops.any():
         raise UserError(f"{graph.name}: node {_id(graph, int(np.argmax(loops)))} has a self-loop; leave it out")
-    if graph.directed:
-        return
-    difference = sp.coo_array(graph.adjacency != graph.adjacency.T)
-    if difference.nnz:
-        u, v = (_id(graph, ends[0]) for ends in (difference.row, difference.col))
+    if not graph.directed and (pair := first_asymmetry(graph.adjacency)) is not None:
+        u, v = (_id(graph, end) for end in pair)
         raise UserError(
             f"{graph.name}: the edges between {u} and {v} differ by direction; make them equal or set directed"
         )
@@ -139,15 +150,16 @@ def _id(graph: Graph, row: int) -> str:
 
 def _check_weights(graph: Graph) -> None:
     weights = graph.adjacency.data
-    bad = ~(np.isfinite(weights) & (weights > 0))
-    if bad.any():
-        edge = int(np.argmax(bad))
-        u = int(np.searchsorted(graph.adjacency.indptr, edge, side="right")) - 1
-        v = graph.adjacency.indices[edge]
-        raise UserError(
-            f"{graph.name}: the edge from {_id(graph, u)} to {_id(graph, v)} has weight {weights[edge]}; "
-            "weights must be positive and finite"
-        )
+    for part in even_blocks(len(weights)):
+        bad = ~(np.isfinite(weights[part]) & (weights[part] > 0))
+        if bad.any():
+            edge = part.start + int(np.argmax(bad))
+            u = int(np.searchsorted(graph.adjacency.indptr, edge, side="right")) - 1
+            v = graph.adjacency.indices[edge]
+            raise UserError(
+                f"{graph.name}: the edge from {_id(graph, u)} to {_id(graph, v)} has weight {weights[edge]}; "
+                "weights must be positive and finite"
+            )
 
 
 def _check_features(graph: Graph) -> None:

@@ -6,6 +6,7 @@ from figure_kedro.errors import UserError
 from figure_kedro.graph.build import graph_from_edges
 from figure_kedro.graph.graph import Graph
 from figure_kedro.graph.splits import random_splits
+from figure_kedro.memory import check_memory
 
 LARGEST_COUNT = 5  # the last column of the published features means "five or more"
 CLASSES = ("safe", "mine")
@@ -46,6 +47,9 @@ def generate_minesweeper(
         raise UserError(f"{name}: mines = {mines} puts {num_mines} mines on {n} cells; both classes need cells")
     if not 0 <= hidden <= 1:
         raise UserError(f"{name}: hidden = {hidden} is not a share; choose one from 0 to 1")
+
+    need = n * (60 + splits + 4 * 32)  # labels, features and splits, and each of four edges a cell four times over
+    check_memory(need, f"{name}: a board of {n} cells", "ask for fewer rows or columns")
 
     board_rng, hidden_rng, split_rng = np.random.default_rng(seed).spawn(3)
     labels = np.zeros(n, dtype=np.int64)

@@ -5,6 +5,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from figure_kedro.graph.graph import Graph
+from figure_kedro.graph.row_blocks import csr_blocks
 from figure_kedro.graph.splits import PARTS
 from figure_kedro.graph.targets import Targets
 from figure_kedro.graph.twins import ALONE, has_training_twin, twin_groups
@@ -21,22 +22,30 @@ def edge_homophily(graph: Graph, labels: np.ndarray | None) -> float | None:
     """
     if labels is None:
         return None
-    edges = graph.adjacency.tocoo()
-    source, target = (ends.astype(np.int64) for ends in (edges.row, edges.col))
-    if graph.directed:
-        pairs = np.unique(np.minimum(source, target) * graph.num_nodes + np.maximum(source, target))
-        source, target = np.divmod(pairs, graph.num_nodes)
-    first, second = labels[source], labels[target]
-    known = (first >= 0) & (second >= 0) & (source != target)
-    return float((first == second)[known].mean()) if known.any() else None
+    adjacency = graph.adjacency
+    equal = counted = 0
+    for rows, block in csr_blocks(adjacency):
+        edges = block.tocoo()
+        source, target = edges.row + rows.start, edges.col
+        pairs = source < target
+        if graph.directed:  # of two edges between the same nodes one counts
+            back = np.flatnonzero(source > target)
+            if len(back):
+                pairs[back] = adjacency[target[back], source[back]] == 0
+        first, second = labels[source[pairs]], labels[target[pairs]]
+        known = (first >= 0) & (second >= 0)
+        equal += int(((first == second) & known).sum())
+        counted += int(known.sum())
+    return equal / counted if counted else None
 
 
 def statistics_table(graph: Graph, targets: Targets) -> pd.DataFrame:
     """One row with the columns of the paper's table of data sets and what else a reader should know.
 
-    ``edges`` counts undirected pairs, or directed edges if the graph is directed. ``train``, ``val`` and ``test`` are
-    the sizes of the first split (0 if there are no splits). ``homophily`` is :func:`edge_homophily`, empty where it is
-    not defined. ``isolated_nodes`` have no edge in either direction. ``same_neighbours`` counts the nodes
+    ``edges`` counts undirected pairs, or directed edges if the graph is directed; ``entries_with_loops`` counts an
+    undirected pair in both directions and one self-loop for every node, as many papers do. ``train``, ``val`` and
+    ``test`` are the sizes of the first split (0 if there are no splits). ``homophily`` is :func:`edge_homophily`, empty
+    where it is not defined. ``isolated_nodes`` have no edge in either direction. ``same_neighbours`` counts the nodes
     whose neighbours are those of another node (:mod:`figure_kedro.graph.twins`), ``same_neighbours_and_features`` those
     that share both, and ``test_..._in_training`` the test nodes that have such a twin in training, on average over the
     splits.
@@ -47,6 +56,7 @@ def statistics_table(graph: Graph, targets: Targets) -> pd.DataFrame:
         "dataset": graph.name,
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
+        "entries_with_loops": int(graph.adjacency.nnz) + graph.num_nodes,
         "features": graph.num_features,
         "classes": targets.num_classes,
         **{part: int((first_split == code).sum()) for part, code in PARTS.items()},
@@ -75,5 +85,6 @@ def _twins(graph: Graph, targets: Targets) -> dict[str, float]:
 
 def _isolated_nodes(adjacency: sp.csr_array) -> int:
     touched = np.diff(adjacency.indptr) > 0
-    touched[adjacency.indices] = True
+    for _, block in csr_blocks(adjacency):
+        touched[block.indices] = True
     return int((~touched).sum())

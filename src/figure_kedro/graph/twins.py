@@ -1,9 +1,13 @@
 """Nodes that cannot be told apart without their labels."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
-from figure_kedro.graph.graph import Graph
+from figure_kedro.graph.graph import Features, Graph
+from figure_kedro.graph.row_blocks import csr_blocks, even_blocks
 from figure_kedro.graph.splits import TEST, TRAIN
 
 ALONE = -1
@@ -30,15 +34,10 @@ def twin_groups(graph: Graph, *, features: bool = False) -> np.ndarray:
         A number for each node ``(n,)``, equal for twins, and -1 for a node without one.
     """
     rng = np.random.default_rng(0)
-    matrices = [graph.adjacency]
     degrees = np.diff(graph.adjacency.indptr)
+    codes = _row_codes(graph.adjacency, rng)
     if features and graph.features is not None:
-        given = sp.csr_array(graph.features, copy=True)
-        given.eliminate_zeros()
-        matrices.append(given)
-    codes = np.zeros(graph.num_nodes, dtype=np.uint64)
-    for matrix in matrices:
-        codes = codes * np.uint64(0x9E3779B97F4A7C15) + _row_codes(matrix, rng)
+        codes = codes * np.uint64(0x9E3779B97F4A7C15) + _row_codes(graph.features, rng)
     _, groups, counts = np.unique(codes[degrees > 0], return_inverse=True, return_counts=True)
     twins = np.full(graph.num_nodes, ALONE)
     twins[degrees > 0] = np.where(counts[groups] > 1, groups, ALONE)
@@ -51,11 +50,23 @@ def has_training_twin(twins: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return (codes == TEST) & np.isin(twins, known)
 
 
-def _row_codes(matrix: sp.csr_array, rng: np.random.Generator) -> np.ndarray:
-    """A number for each row that is the same for rows with equal entries, in whatever order ``(n,)``."""
-    columns = rng.integers(2**64, size=matrix.shape[1], dtype=np.uint64)
-    bits = np.ascontiguousarray(matrix.data, dtype=np.float32).view(np.uint32).astype(np.uint64)
-    values = (bits + np.uint64(0x632BE59BD9B4E019)) * np.uint64(0xD1342543DE82EF95)  # equal numbers, equal factors
-    entries = columns[matrix.indices] * (values ^ (values >> np.uint64(29)) | np.uint64(1))
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])  # wraps around, as it should
-    return total[matrix.indptr[1:]] - total[matrix.indptr[:-1]]
+def _row_codes(matrix: Features, rng: np.random.Generator) -> np.ndarray:
+    """A number for each row ``(n,)``, the same for rows with equal entries in any order; zeros count as none."""
+    columns: Any = rng.integers(2**64, size=matrix.shape[1], dtype=np.uint64)
+    codes = np.empty(matrix.shape[0], dtype=np.uint64)
+    for rows, block in _blocks(matrix):
+        bits = np.ascontiguousarray(block.data, dtype=np.float32).view(np.uint32).astype(np.uint64)
+        values = (bits + np.uint64(0x632BE59BD9B4E019)) * np.uint64(0xD1342543DE82EF95)  # equal numbers, equal factors
+        entries = columns[block.indices] * (values ^ (values >> np.uint64(29)) | np.uint64(1))
+        entries[block.data == 0] = 0
+        total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])  # wraps, as it should
+        codes[rows] = total[block.indptr[1:]] - total[block.indptr[:-1]]
+    return codes
+
+
+def _blocks(matrix: Features) -> Iterator[tuple[slice, sp.csr_array]]:
+    if sp.issparse(matrix):
+        yield from csr_blocks(matrix)
+    else:
+        for rows in even_blocks(*matrix.shape):
+            yield rows, sp.csr_array(matrix[rows])

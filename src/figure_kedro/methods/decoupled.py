@@ -1,7 +1,7 @@
 """FiGURe's training step on stored propagated rows, for graphs larger than memory."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from pydantic import Field
 from figure_kedro.errors import UserError
 from figure_kedro.filters import FilterBank, SparseOperator
 from figure_kedro.graph.graph import Features
+from figure_kedro.methods.column_blocks import column_blocks
 from figure_kedro.methods.encoder import FigureModel
 from figure_kedro.methods.full import average_contrast
 from figure_kedro.methods.method import Allocate
@@ -25,7 +26,7 @@ class DecoupledSettings(Settings):
 
     batch_rows: int = Field(65_536, ge=2, description="rows per step")
     corruptions: int = Field(4, ge=0, description="stored corruptions, used in turn; 0 draws a fresh one every epoch")
-    columns: Annotated[int, Decides.NOTHING] = Field(32, ge=1, description="feature columns propagated at a time")
+    columns: Annotated[int, Decides.NOTHING] = Field(32, ge=1, description="most feature columns propagated at a time")
 
 
 class DecoupledObjective:
@@ -63,8 +64,10 @@ class DecoupledObjective:
         self._operator: SparseOperator | None = SparseOperator(matrix, differentiable=bank.settings.direction == "both")
         self._true = self._propagate(features, None, "true")
         generator = torch.Generator().manual_seed(seed)
-        orders = [torch.randperm(matrix.shape[0], generator=generator).numpy() for _ in range(settings.corruptions)]
-        self._corrupted = [self._propagate(features, order, f"corrupted_{k}") for k, order in enumerate(orders)]
+        self._corrupted = [
+            self._propagate(features, torch.randperm(matrix.shape[0], generator=generator).numpy(), f"corrupted_{k}")
+            for k in range(settings.corruptions)
+        ]
         if settings.corruptions:
             self._operator = None  # training holds no graph
 
@@ -102,19 +105,22 @@ class DecoupledObjective:
         assert self._operator is not None, "without stored corruptions the graph is kept"
         n, f = features.shape
         stored = {index: self._allocate(f"{name}_{index}", (n, f + 1)) for index in self.module.trained}
-        sparse = sp.csc_array(features) if sp.issparse(features) else None
-        for start in range(0, f + 1, self._settings.columns):
-            stop = min(start + self._settings.columns, f + 1)
-            block = np.ones((n, stop - start), dtype=np.float32)  # the last column of all stays 1: the bias
-            part = slice(start, min(stop, f))
-            given = block[:, : part.stop - part.start]
-            given[:] = sparse[:, part].toarray() if sparse is not None else features[:, part]
-            if order is not None:
-                block = block[order]
-            for index, filtered in enumerate(self._bank.apply(self._operator, torch.from_numpy(block))):
+        given = sp.csc_array(features) if sp.issparse(features) else features
+        for columns in column_blocks(n, f + 1, self._settings.columns):
+            block = _with_ones(given, columns, order)
+            for index, filtered in enumerate(self._bank.apply(self._operator, block)):
                 if index in stored:
-                    stored[index][:, start:stop] = filtered.numpy()
+                    stored[index][:, columns] = filtered.numpy()
         return stored
+
+
+def _with_ones(features: Features, columns: slice, order: np.ndarray | None) -> torch.Tensor:
+    """These columns of :math:`P [X, 1]`: the last one of all is 1, for the bias."""
+    n, f = features.shape
+    block = np.ones((n, columns.stop - columns.start), dtype=np.float32)
+    part: Any = features[:, columns.start : min(columns.stop, f)]
+    block[:, : part.shape[1]] = part.toarray() if sp.issparse(part) else part
+    return torch.from_numpy(block if order is None else block[order])
 
 
 def _rows(array: np.ndarray, runs: list[slice]) -> torch.Tensor:

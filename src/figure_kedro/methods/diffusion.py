@@ -42,7 +42,7 @@ class Diffusion:
         self.bound = chebyshev_bound(teleport, order)
         interpolate: Any = chebyshev.chebinterpolate
         self.coefficients = interpolate(lambda t: teleport / (1 - (1 - teleport) * t), order)
-        self.products = order if symmetric else max(1, math.ceil(math.log(self.bound) / math.log1p(-teleport)) - 1)
+        self.products = diffusion_products(teleport, order, symmetric=symmetric)
         """Sparse products for one block."""
 
     def __call__(self, block: torch.Tensor) -> torch.Tensor:
@@ -74,6 +74,13 @@ def chebyshev_bound(teleport: float, order: int) -> float:
     root = math.sqrt(1 - (1 - teleport) ** 2)
     rho = (1 + root) / (1 - teleport)
     return 4 * teleport / root * rho**-order / (rho - 1)
+
+
+def diffusion_products(teleport: float, order: int, *, symmetric: bool) -> int:
+    """Sparse products of a :class:`Diffusion` for one block, one after another."""
+    if symmetric:
+        return order
+    return max(1, math.ceil(math.log(chebyshev_bound(teleport, order)) / math.log1p(-teleport)) - 1)
 
 
 class _Diffuse(torch.autograd.Function):

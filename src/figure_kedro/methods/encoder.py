@@ -4,12 +4,16 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from pydantic import Field
 from torch import nn
 
 from figure_kedro.filters import FilterBank, Propagate
+from figure_kedro.graph.row_blocks import fitting_blocks
+from figure_kedro.memory import memory
+from figure_kedro.methods.column_blocks import filtered_views
 from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.parts import Settings
 
@@ -112,12 +116,23 @@ class FigureModel(nn.Module):
         return 0 if len(self.encoders) == 1 or index not in self.trained else self.trained.index(index)
 
     @torch.no_grad()
-    def embed(
-        self, features: FeatureMatrix | torch.Tensor, propagate: Propagate, bank: FilterBank
-    ) -> Iterator[torch.Tensor]:
-        """Yield the embedding ``(n, d)`` under every filter of the bank, identities included, one at a time."""
-        for index, block in self.filtered(lambda encoder: encoder.transform(features), propagate, bank):
-            yield F.prelu(block, self.encoder(index).slope)
+    def embed(self, features: FeatureMatrix, propagate: Propagate, bank: FilterBank) -> Iterator[np.ndarray]:
+        """Yield the embedding ``(n, d)`` under every filter of the bank, identities included, one at a time.
+
+        Where one recurrence of the bank serves all filters the graph may be larger than memory.
+        """
+        if not self.one_pass:
+            for index, block in self.filtered(lambda encoder: encoder.transform(features), propagate, bank):
+                yield F.prelu(block, self.encoder(index).slope).numpy()
+            return
+        encoder = self.encoders[0]
+        hidden = memory().empty((features.shape[0], encoder.theta.shape[1]))
+        if features.sparse:
+            hidden[:] = encoder.transform(features).numpy()
+        else:
+            for rows in fitting_blocks(*hidden.shape):
+                hidden[rows] = encoder.transform(features.dense[rows]).numpy()
+        yield from filtered_views(bank, propagate, hidden, lambda block: F.prelu(block, encoder.slope))
 
     def filtered(
         self, start: Callable[[Encoder], torch.Tensor], propagate: Propagate, bank: FilterBank

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from figure_kedro.filters import SparseOperator
+from figure_kedro.filters import SparseOperator, as_tensor
 from figure_kedro.graph.compact import SPARSE_BELOW
 from figure_kedro.graph.graph import Features
 
@@ -47,7 +47,7 @@ class FeatureMatrix:
                 sp.csr_array(features), symmetric=symmetric, differentiable=differentiable, device=device
             )
         else:
-            self.dense = torch.tensor(dense_features(features), dtype=torch.float32, device=device)
+            self.dense = as_tensor(dense_features(features), np.float32).to(device)
 
     def __matmul__(self, weights: torch.Tensor) -> torch.Tensor:
         """Multiply by weights ``(f, d)``."""
@@ -55,6 +55,6 @@ class FeatureMatrix:
 
 
 def dense_features(features: Features | None) -> np.ndarray:
-    """The features as an array of their own ``(n, f)``."""
+    """The features as an array ``(n, f)``, which may be that of the graph and must not be changed."""
     assert features is not None, "the graph of a method that reads features has some"
-    return sp.csr_array(features).toarray() if sp.issparse(features) else np.array(features)
+    return sp.csr_array(features).toarray() if sp.issparse(features) else features

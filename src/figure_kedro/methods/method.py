@@ -1,7 +1,7 @@
 """What every method that learns node embeddings can do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -149,6 +149,24 @@ class Method(Part, ABC):
     @abstractmethod
     def embed(self, model: Any, graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
         """Yield the embedding ``(n, width)``, float32, of every view, one at a time."""
+
+    def hops(self, operator: Operator) -> int | None:
+        """How often :meth:`embed` applies the operator one after another: nodes that are farther away do not count.
+
+        ``None`` says that nobody knows; new nodes are then embedded with their whole graph only.
+        """
+        return None
+
+    def embed_first(self, model: Any, graph: Graph, operator: Operator, levels: Sequence[int]) -> Iterator[np.ndarray]:
+        """Yield the embeddings of the first nodes alone; the others are their neighbourhood.
+
+        Args:
+            model, graph, operator: As in :meth:`embed`, of the first nodes and their neighbourhood.
+            levels: How many nodes are at most 0, 1, 2, ... steps away from the first ones, in this order; rows of the
+                operator are there for all but the last.
+        """
+        for view in self.embed(model, graph, operator):
+            yield view[: levels[0]]
 
     def width(self, num_features: int) -> int:
         """Columns of an embedding."""

@@ -1,12 +1,15 @@
 """Which of the ways to train FiGURe fits into memory."""
 
 import logging
+from math import inf
 from typing import TYPE_CHECKING
 
 import torch
 
+from figure_kedro.cost import full_step_bytes, propagated_bytes
 from figure_kedro.errors import UserError
 from figure_kedro.graph.graph import Features
+from figure_kedro.memory import FREE_SHARE, memory
 from figure_kedro.methods.encoder import FigureModel
 from figure_kedro.methods.features import is_sparse
 from figure_kedro.methods.filter_order import is_pair_filter_first
@@ -17,26 +20,21 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MEMORY_SHARE = 0.7
-"""Share of the free memory that a whole-graph step may take before the decoupled strategy is chosen."""
-
 
 def estimate_memory(settings: "FigureSettings", model: FigureModel, features: Features, nnz: int) -> int:
-    """Bytes that a step on the whole graph needs beside the graph itself.
-
-    In blocks of ``2 d`` columns: the gradient of each filter, two more for each further layer, the results of the
-    products forward and backward, and the bank's working blocks. Where features are filtered first, one result
-    serves all filters, and the blocks that are filtered have the features' columns.
-    """
-    n, f = features.shape
-    trained, products = len(model.trained), model.products
-    if model.linear and is_pair_filter_first((n, f), settings.dim, nnz, sparse=is_sparse(features)):
-        columns = (trained + 2) * 2 * settings.dim + (2 * trained + products + 2) * (f + 1)
-    else:
-        blocks = trained * (2 * settings.encoder.gcn_layers - 1) + 2 * products + model.working_blocks
-        columns = blocks * 2 * settings.dim
-    weights = 8 * (f + settings.dim) * settings.dim * len(model.encoders)
-    return 4 * (n * columns + weights) + 12 * nnz
+    """Bytes that a step on the whole graph needs beside the graph itself."""
+    linear, shape = model.linear, features.shape
+    return full_step_bytes(
+        shape,
+        settings.dim,
+        nnz,
+        trained=len(model.trained),
+        products=model.products,
+        working_blocks=model.working_blocks,
+        gcn_layers=settings.encoder.gcn_layers,
+        encoders=len(model.encoders),
+        filter_first=linear and is_pair_filter_first(shape, settings.dim, nnz, sparse=is_sparse(features)),
+    )
 
 
 def choose_strategy(
@@ -50,7 +48,8 @@ def choose_strategy(
     if strategy != "decoupled" and not sparse_products and not (strategy == "auto" and model.linear):
         raise UserError("on 'mps' only the decoupled strategy with a one-layer shared encoder can train; use 'cpu'")
     if strategy == "auto":
-        fits = sparse_products and need < MEMORY_SHARE * free
+        limit = memory().limit if device.type == "cpu" else inf
+        fits = sparse_products and need < min(FREE_SHARE * free, limit)
         strategy = "full" if fits or not model.linear else "decoupled"
         if not fits and strategy == "full":
             size += "; a deeper or unshared encoder has no other whole-graph way, so it is tried all the same"
@@ -58,7 +57,7 @@ def choose_strategy(
     else:
         logger.info("strategy %s on %s, as asked for (%s)", strategy, device, size)
     if strategy == "decoupled":
-        copies = (1 + max(1, settings.decoupled.corruptions)) * len(model.trained)
-        stored = 4 * copies * features.shape[0] * (features.shape[1] + 1)
+        n, f = features.shape
+        stored = propagated_bytes(n, f, len(model.trained), settings.decoupled.corruptions)
         logger.info("the propagated rows take %.2f GiB", stored / 2**30)
     return strategy

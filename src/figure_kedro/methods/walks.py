@@ -7,6 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from figure_kedro.graph.csr import row_sums
+
 ENDED = -1
 """Stands in a walk after a node that no edge leaves."""
 
@@ -125,7 +127,7 @@ def expected_visits(adjacency: sp.csr_array, length: int) -> np.ndarray:
 
     Nodes without any edge count 0: their walks hold no pair.
     """
-    out = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+    out = row_sums(adjacency)
     inverse = np.divide(1.0, out, out=np.zeros(len(out)), where=out > 0)
     transposed = sp.csr_array(adjacency.T, dtype=np.float64)
     visits = now = ((out > 0) | (np.diff(transposed.indptr) > 0)).astype(np.float64)

@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from annotated_types import Le, Lt
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 from pydantic_core import to_jsonable_python
 
 
@@ -21,10 +22,24 @@ class Decides(Enum):
     CONTENT = "the result, by the content of the file that it names and not by the path"
 
 
-class Settings(BaseModel):
-    """The base of all settings: frozen, and an unknown name is an error."""
+LARGEST = 2**31 - 1
+"""The largest whole number of a setting that names no other bound: what every library behind us can hold."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+
+class Settings(BaseModel):
+    """The base of all settings: frozen, an unknown name is an error, and numbers are finite and bounded."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _bounded(cls, value: Any, info: ValidationInfo) -> Any:
+        field = cls.model_fields[info.field_name or ""]
+        bounds = any(isinstance(mark, Le | Lt) for mark in field.metadata)
+        numbers = value if isinstance(value, tuple) else (value,)
+        if not bounds and any(isinstance(number, int) and abs(number) > LARGEST for number in numbers):
+            raise ValueError(f"input should be at most {LARGEST}")
+        return value
 
     def idle(self) -> Collection[str]:
         """The names of fields that decide nothing beside the present values of the others."""

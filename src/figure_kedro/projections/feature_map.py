@@ -7,10 +7,12 @@ from typing import Any, Literal, Self
 import numpy as np
 import torch
 from pydantic import Field
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from figure_kedro.errors import UserError
+from figure_kedro.memory import memory
 from figure_kedro.parts import Kind, Part, Settings
 
 BLOCK_ENTRIES = 1 << 22
@@ -41,7 +43,7 @@ class RandomMapSettings(ProjectionSettings):
     seed: int = Field(0, ge=0, le=2**32 - 1, description="seed of the map; every filter goes through the same one")
 
 
-class FeatureMap(Part, TransformerMixin, BaseEstimator, ABC):
+class FeatureMap(Part, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     r"""A map :math:`\phi` from :math:`\mathbb{R}^d` to :math:`\mathbb{R}^D` whose inner products stand for a kernel,
     :math:`\phi(x) \cdot \phi(y) \approx k(x, y)`.
 
@@ -65,10 +67,23 @@ class FeatureMap(Part, TransformerMixin, BaseEstimator, ABC):
         """Build the map with one of its :meth:`choices`; without one, a sensible value is taken."""
 
     def fit(self, X: np.ndarray | torch.Tensor, y: None = None) -> Self:
-        """Draw the map for inputs as wide as ``X`` ``(n, d)``; the values of ``X`` are not read."""
-        self.n_features_in_ = as_rows(X).shape[1]
-        self.n_features_out_ = self._draw(self.n_features_in_)
+        """Draw the map for inputs as wide as ``X`` ``(n, d)``; its values are checked and otherwise not used."""
+        return self.draw(self._rows(X, reset=True).shape[1])
+
+    def draw(self, d: int) -> Self:
+        """Draw the map for inputs of ``d`` columns, without any."""
+        self.n_features_in_ = d
+        self.n_features_out_ = self._draw(d)
         return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_out_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []  # float32 whatever comes in
+        return tags
 
     def transform(self, X: np.ndarray | torch.Tensor) -> np.ndarray:
         """Map rows ``(n, d)`` to ``(n, D)``, float32.
@@ -76,19 +91,19 @@ class FeatureMap(Part, TransformerMixin, BaseEstimator, ABC):
         Raises:
             UserError: If an entry is not finite, or its features are too large for float32.
         """
-        rows = as_rows(X)
         check_is_fitted(self)
-        mapped = np.empty((len(rows), self.n_features_out_), dtype=np.float32)
+        rows = self._rows(X)
+        mapped = memory().empty((len(rows), self.n_features_out_))
         for part, block in self.blocks(rows):
             mapped[part] = block
         return mapped
 
     def blocks(self, X: np.ndarray | torch.Tensor) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield consecutive row slices and their features, so that a long result need never be held whole."""
-        rows = as_rows(X)
         check_is_fitted(self)
-        if rows.shape[1] != self.n_features_in_:
-            raise UserError(f"the projection was fitted on {self.n_features_in_} columns but got {rows.shape[1]}")
+        yield from self._blocks(self._rows(X))
+
+    def _blocks(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         step = max(1, BLOCK_ENTRIES // self.n_features_out_)
         for start in range(0, len(rows), step):
             part = slice(start, min(start + step, len(rows)))
@@ -102,6 +117,16 @@ class FeatureMap(Part, TransformerMixin, BaseEstimator, ABC):
                     "set projection.scale to 'rms' or lower the degree"
                 )
             yield part, features
+
+    def _rows(self, X: Any, *, reset: bool = False) -> np.ndarray:
+        """A matrix as wide as this map takes; its entries are read only where the map is fitted on it."""
+        X = as_rows(X) if isinstance(X, torch.Tensor) else X
+        try:
+            return validate_data(
+                self, X, reset=reset, dtype="numeric", ensure_all_finite=reset, ensure_min_samples=int(reset)
+            )
+        except ValueError as error:
+            raise UserError(" ".join(str(error).split())) from error
 
     @abstractmethod
     def _draw(self, d: int) -> int:
@@ -127,4 +152,5 @@ def check_finite(rows: np.ndarray, first: int = 0) -> None:
     """Raise a :class:`UserError` that names the first row with NaN or infinity, counting from ``first``."""
     bad = ~np.isfinite(rows).all(axis=1)
     if bad.any():
-        raise UserError(f"row {first + int(np.argmax(bad))} of the embeddings is not finite; check how they were made")
+        row = first + int(np.argmax(bad))
+        raise UserError(f"row {row} of the embeddings is not finite but NaN or inf; check how they were made")

@@ -1,6 +1,6 @@
 """The projection of embeddings: one scale and one map for all filters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -34,6 +34,24 @@ class Projection:
         """Measure the scale of the embeddings under each filter, ``K`` arrays ``(n, d)``."""
         return cls(settings, ViewScaler(settings.scale, settings.norm).fit(views), views[0].shape[1])
 
+    def description(self) -> dict[str, Any]:
+        """Everything about it as plain values."""
+        return {
+            "settings": self.settings.model_dump(mode="json"),
+            "input_dim": self.input_dim,
+            "output_dim": self.output_dim,
+            "mean": self.scaler.mean_.tolist(),
+            "scale": self.scaler.scale_.tolist(),
+        }
+
+    @classmethod
+    def from_description(cls, described: Mapping[str, Any]) -> Self:
+        """Make one of what :meth:`description` gave."""
+        settings = MAPS.parse(described["settings"])
+        scaler = ViewScaler(settings.scale, settings.norm)
+        scaler.mean_, scaler.scale_ = np.array(described["mean"]), np.array(described["scale"])
+        return cls(settings, scaler, described["input_dim"])
+
     @cached_property
     def choices(self) -> dict[str, Sequence[Any]]:
         """Arguments of the map that are chosen on validation, with the values to try."""
@@ -49,7 +67,7 @@ class Projection:
         if unknown := sorted(set(choice) - set(self.choices)):
             raise UserError(f"the map {self.settings.map} has no {unknown[0]!r} to choose")
         map_class = MAPS.part(self.settings)
-        return map_class.from_settings(self.settings, **choice).fit(np.empty((0, self.input_dim), dtype=np.float32))
+        return map_class.from_settings(self.settings, **choice).draw(self.input_dim)
 
     def transform(self, view: np.ndarray | torch.Tensor, **choice: Any) -> np.ndarray:
         """Project one view, or rows of one, ``(m, d)`` to ``(m, output_dim)``."""

@@ -10,6 +10,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from figure_kedro.errors import UserError
+from figure_kedro.graph.row_blocks import fitting_blocks
+from figure_kedro.memory import memory
 from figure_kedro.projections.feature_map import as_rows, check_finite
 
 BLOCK_ROWS = 8192
@@ -82,6 +84,12 @@ class ViewScaler(TransformerMixin, BaseEstimator):
         rows = as_rows(view).astype(np.float32, copy=False)
         if self.scale == "none":
             return rows
+        scaled = memory().empty(rows.shape)
+        for part in fitting_blocks(*rows.shape):
+            scaled[part] = self._scaled(rows[part])
+        return scaled
+
+    def _scaled(self, rows: np.ndarray) -> np.ndarray:
         if self.scale == "unit":
             return np.float32(self.norm) * normalize(rows)
         return (rows - self.mean_.astype(np.float32)) / self.scale_.astype(np.float32)

@@ -1,6 +1,7 @@
 """The figure of what each filter of a bank does over the spectrum."""
 
 from collections.abc import Sequence
+from itertools import cycle
 
 import matplotlib
 import numpy as np
@@ -9,10 +10,14 @@ from matplotlib.figure import Figure
 
 from figure_kedro.errors import UserError
 from figure_kedro.filters import FilterBank
+from figure_kedro.reporting.look import readable
 
 DRAWN_AS_LINES = 12  # lines of more filters would lie on each other
 RESPONSE = r"response $h_i(\lambda)$"
-PANEL = (5.0, 2.5)  # inches, with the room for the legend
+PANEL_HEIGHT = 3.0  # inches
+AXES_WIDTH = 3.4
+LABELS = 0.85  # room to the left of the axes
+SINGLE_COLUMN = 8  # filters in one column of the legend
 
 
 def plot_filter_responses(bank: FilterBank) -> Figure:
@@ -20,6 +25,7 @@ def plot_filter_responses(bank: FilterBank) -> Figure:
     return plot_bases([[bank]])
 
 
+@readable
 def plot_bases(banks: Sequence[Sequence[FilterBank]]) -> Figure:
     r"""Draw the responses :math:`h_i(\lambda)` of banks side by side.
 
@@ -41,24 +47,25 @@ def plot_bases(banks: Sequence[Sequence[FilterBank]]) -> Figure:
     rows, columns = len(banks), len(banks[0]) if banks else 0
     if not columns or any(len(row) != columns for row in banks):
         raise UserError("a figure of filter responses needs rows of banks, one bank or more and as many in each row")
-    width, height = PANEL[0] * columns, PANEL[1] * rows + 0.6
-    figure = Figure(figsize=(width, height))
     all_banks = [bank for row in banks for bank in row]
+    legend = 2.1 if any(SINGLE_COLUMN < bank.size <= DRAWN_AS_LINES for bank in all_banks) else 1.3
+    width, height = (AXES_WIDTH + LABELS + legend) * columns, PANEL_HEIGHT * rows + 0.6
+    figure = Figure(figsize=(width, height))
     lines = all(bank.size <= DRAWN_AS_LINES for bank in all_banks)
     axes = figure.subplots(rows, columns, sharex=True, sharey="col" if lines else "none", squeeze=False)
     # margins in inches: a constrained layout measures every label of every legend and takes nearly twice as long
     figure.subplots_adjust(
-        left=0.7 / width,
-        right=1 - 1.3 / width,
-        bottom=0.55 / height,
+        left=LABELS / width,
+        right=1 - legend / width,
+        bottom=0.6 / height,
         top=1 - 0.35 / height,
-        wspace=1.9 / (PANEL[0] - 1.9),
-        hspace=0.4 / (PANEL[1] - 0.4),
+        wspace=(LABELS + legend) / AXES_WIDTH,
+        hspace=0.4 / (PANEL_HEIGHT - 0.4),
     )
     for axis, bank in zip(axes.flat, all_banks, strict=True):
         draw = _draw_lines if bank.size <= DRAWN_AS_LINES else _draw_map
         draw(axis, bank)
-        axis.set_title(f"{bank.title}, {bank.size} filter{'s' if bank.size > 1 else ''}", fontsize=10)
+        axis.set_title(f"{bank.title}, {bank.size} filter{'s' if bank.size > 1 else ''}")
         axis.set_xlim(*bank.axis[1:])
     for axis, bank in zip(axes[-1], banks[-1], strict=True):
         axis.set_xlabel(bank.axis[0])
@@ -67,14 +74,15 @@ def plot_bases(banks: Sequence[Sequence[FilterBank]]) -> Figure:
 
 def _draw_lines(axis: Axes, bank: FilterBank) -> None:
     points = np.linspace(*bank.axis[1:], 401)
-    colours = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.92, bank.size))  # the lightest end is hard to see
-    for label, response, colour in zip(bank.labels, bank.response(points), colours, strict=True):
-        axis.plot(points, response, color=colour, linewidth=1.4, label=label)
+    colours = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.82, bank.size))  # the lightest end is hard to see
+    styles = cycle(["-", "--", "-.", ":"])  # lines that lie close are told apart without their colours
+    for label, response, colour, style in zip(bank.labels, bank.response(points), colours, styles, strict=False):
+        axis.plot(points, response, color=colour, linewidth=1.8, linestyle=style, label=label)
     axis.axhline(0, color="0.8", linewidth=0.8, zorder=0)
     axis.spines[["top", "right"]].set_visible(False)
     axis.set_ylabel(RESPONSE)
-    style = {"fontsize": 8, "frameon": False, "ncols": 2 if bank.size > 8 else 1, "columnspacing": 1.0}
-    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), **style)
+    columns = 2 if bank.size > SINGLE_COLUMN else 1
+    axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, ncols=columns, columnspacing=1.0)
 
 
 def _draw_map(axis: Axes, bank: FilterBank) -> None:

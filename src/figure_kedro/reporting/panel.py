@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from figure_kedro.reporting.record import RunRecord
+from figure_kedro.reporting.results import with_spread
 
 
 def summary_panel(record: RunRecord, artefacts: Mapping[str, str], mlflow_command: str) -> Panel:
@@ -25,21 +26,17 @@ def summary_panel(record: RunRecord, artefacts: Mapping[str, str], mlflow_comman
         grid.add_row(title, Text(value) if isinstance(value, str) else value)  # a path may hold [ ], which is markup
 
     count = record.splits
-    variant = f", {record.variant}" if record.variant else ""
-    projection = "no projection" if record.projection in ("none", "identity") else f"{record.projection} features"
-    name = f"{record.method}{variant}, {record.dimension} dimensions, {projection}"
-    name += f", {record.head} head" if record.head not in ("linear", record.method) else ""
-    add("run", f"{record.dataset}: {name}")
-    reached = _spread(record.test_mean, record.test_std)
+    add("run", record.title)
+    reached = with_spread(record.test_mean, record.test_std)
     add(f"test {record.metric}", f"{reached} over {count} split{'s' * (count != 1)}")
-    add("validation", _spread(record.val_mean, record.val_std))
+    add("validation", with_spread(record.val_mean, record.val_std))
     if record.test_twins:
-        free = _spread(record.twin_free_mean, record.twin_free_std)
+        free = with_spread(record.twin_free_mean, record.twin_free_std)
         add("without twins", f"{free} on test nodes that are no copy of a training node ({record.test_twins:.0f} are)")
-    add("paper", _against_paper(record))
+    add("paper", against_paper(record))
     for other, scores in record.scores.items():
         if other != record.metric:
-            add(f"test {other}", _spread(scores.test_mean, scores.test_std))
+            add(f"test {other}", with_spread(scores.test_mean, scores.test_std))
     add("training", _training(record))
     for title, path in artefacts.items():
         add(title, path)
@@ -47,11 +44,12 @@ def summary_panel(record: RunRecord, artefacts: Mapping[str, str], mlflow_comman
     return Panel(grid, title="figure_kedro", title_align="left", expand=False)
 
 
-def _against_paper(record: RunRecord) -> Text:
+def against_paper(record: RunRecord) -> Text:
+    """The paper's number and how far the run is from it."""
     paper, reached = record.paper_mean, record.test_mean
     if paper is None:
         return Text("no number for this cell", style="dim")
-    text = Text(_spread(paper, record.paper_std))
+    text = Text(with_spread(paper, record.paper_std))
     if reached is not None:
         difference = round(reached - paper, 2) + 0.0  # no "-0.00"
         text.append(f"  ({difference:+.2f} points)", style="green" if difference >= 0 else "yellow")
@@ -70,9 +68,3 @@ def _training(record: RunRecord) -> str:
         parts.append(f"{record.peak_memory_mb:.0f} MB at most")
     parts.append(f"{record.storage_mb:.4g} MB of representations")
     return ", ".join(parts)
-
-
-def _spread(mean: float | None, std: float | None) -> str:
-    if mean is None:
-        return "undefined"
-    return f"{mean:.2f}" if std is None else f"{mean:.2f} ({std:.2f})"

@@ -1,8 +1,8 @@
 """Pictures of embeddings, with and without random features side by side."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,50 +12,60 @@ from sklearn.metrics.pairwise import cosine_similarity
 from threadpoolctl import threadpool_limits
 
 from figure_kedro.errors import UserError
+from figure_kedro.reporting.look import GREY, classes_apart, plain, readable
 
 TSNE_NODES = 1000
 TSNE_COMPONENTS = 50
 CORRELATION_NODES = 500
+NARROWEST = 0.05  # scale of correlations that are all alike
 NAMED_CLASSES = 20  # names and lines of more would lie on each other
-OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000", "#F0E442")
-"""Eight colours that people with any colour vision can tell apart, those best seen on white first."""
-
 Panels = Mapping[str, np.ndarray]
 
 
+@readable
 def tsne_figure(
-    panels: Panels, labels: np.ndarray, seed: int, classes: Sequence[str] | None = None, most: int = TSNE_NODES
+    panels: Panels,
+    labels: np.ndarray,
+    seed: int,
+    classes: Sequence[str] | None = None,
+    title: str = "",
+    most: int = TSNE_NODES,
 ) -> Figure:
     """Draw embeddings by t-SNE, a panel for each representation, as the FiGURe paper does for cora.
 
-    All panels show the same nodes in the colours of their classes; nodes without a label are grey. As is usual, t-SNE
-    sees the first 50 principal components of the embeddings, not all columns.
+    All panels show the same nodes in the colours of their classes, with other shapes too if there are more than eight;
+    nodes without a label are grey. As is usual, t-SNE sees the first 50 principal components of the embeddings, not all
+    columns.
 
     Args:
         panels: Title and embeddings ``(n, d)`` of each representation; ``d`` may differ.
         labels: Class of each node ``(n,)``, -1 where it is unknown.
         seed: Of the sample and of t-SNE.
         classes: Names of the classes; their numbers if left out.
+        title: What was run.
         most: How many nodes are drawn at the most; 1000 take about two seconds a panel.
     """
     nodes = _sample(panels, labels, most, seed)
     shown, order = labels[nodes], np.unique(labels)
-    names, colours = _names(order, classes), _colours(order)
-    figure = Figure(figsize=(4.6 * len(panels) + 1.6, 4.6), layout="constrained")
-    for axis, (title, embeddings) in zip(_axes(figure, len(panels)), panels.items(), strict=True):
+    names, styles = _names(order, classes), _styles(order)
+    figure = _figure((4.6 * len(panels) + 1.6, 4.8), "constrained", title)
+    for axis, (view, embeddings) in zip(_axes(figure, len(panels)), panels.items(), strict=True):
         points = _tsne(np.asarray(embeddings)[nodes], seed)
-        for label, name, colour in zip(order, names, colours, strict=True):
+        for label, name, (colour, marker) in zip(order, names, styles, strict=True):
             mine = points[shown == label]
-            axis.scatter(mine[:, 0], mine[:, 1], s=7, color=colour, linewidths=0, alpha=0.8, label=name)
-        axis.set(title=title, xticks=[], yticks=[])
+            axis.scatter(mine[:, 0], mine[:, 1], s=12, color=colour, marker=marker, linewidths=0, alpha=0.8, label=name)
+        axis.set(title=view, xticks=[], yticks=[])
     handles, texts = figure.axes[0].get_legend_handles_labels()
     columns = 1 + (len(texts) - 1) // 20
-    style = {"markerscale": 2.5, "frameon": False, "fontsize": 8}
+    style = {"markerscale": 2.0, "frameon": False}
     figure.legend(handles, texts, title="class", loc="outside right center", ncols=columns, **style)
     return figure
 
 
-def correlation_figure(panels: Panels, labels: np.ndarray, seed: int, classes: Sequence[str] | None = None) -> Figure:
+@readable
+def correlation_figure(
+    panels: Panels, labels: np.ndarray, seed: int, classes: Sequence[str] | None = None, title: str = ""
+) -> Figure:
     r"""Draw the normalised correlations between nodes, a panel for each representation, as the FiGURe paper does for
     squirrel: classes that a linear classifier can part are blocks on the diagonal.
 
@@ -65,14 +75,15 @@ def correlation_figure(panels: Panels, labels: np.ndarray, seed: int, classes: S
     nodes. A node whose embedding is zero correlates with none, itself included.
 
     All panels show the same nodes, at most 500, sorted by class; nodes without a label come last. Thin lines part up
-    to 20 classes. All panels share one scale of colours that spans what they show, in steps of a tenth: red above 0 and
-    blue below, or from dark to light if next to no correlation is negative.
+    to 20 classes. All panels share one scale of colours that spans what they show: red above 0 and blue below, or from
+    dark to light if next to no correlation is negative.
 
     Args:
         panels: Title and embeddings ``(n, d)`` of each representation; ``d`` may differ.
         labels: Class of each node ``(n,)``, -1 where it is unknown.
         seed: Of the sample.
         classes: Names of the classes; their numbers if left out.
+        title: What was run.
     """
     nodes = _sample(panels, labels, CORRELATION_NODES, seed)
     last = labels.max() + 1
@@ -81,22 +92,27 @@ def correlation_figure(panels: Panels, labels: np.ndarray, seed: int, classes: S
     present, counts = np.unique(keys, return_counts=True)
     ends = counts.cumsum()
     named = len(present) <= NAMED_CLASSES
-    figure = Figure(figsize=(4.6 * len(panels) + 1.2, 4.8), layout="compressed")  # constrained cuts names off
+    figure = _figure((4.6 * len(panels) + 1.2, 5.0), "compressed", title)  # constrained cuts names off
     axes = _axes(figure, len(panels))
     correlations = [cosine_similarity(np.asarray(embeddings)[nodes]) for embeddings in panels.values()]  # (m, m) each
     colours, low, high = _scale(correlations)
-    for axis, title, correlation in zip(axes, panels, correlations, strict=True):
+    for axis, view, correlation in zip(axes, panels, correlations, strict=True):
         image = axis.imshow(correlation, cmap=colours, vmin=low, vmax=high, interpolation="nearest")
         for end in ends[:-1] if named else []:
             axis.axhline(end - 0.5, color="black", linewidth=0.4)
             axis.axvline(end - 0.5, color="black", linewidth=0.4)
-        axis.set(title=title, xticks=[], yticks=[])
+        axis.set(title=view, xticks=[], yticks=[])
     if named:
         names = _names(np.where(present == last, -1, present), classes)
-        axes[0].set_yticks(ends - counts / 2 - 0.5, names, fontsize=8)
+        axes[0].set_yticks(ends - counts / 2 - 0.5, names)
         axes[0].tick_params(length=0)
     figure.colorbar(image, ax=axes, shrink=0.8, extend="both", label="normalised correlation")
     return figure
+
+
+def sample_nodes(count: int, most: int, seed: int) -> np.ndarray:
+    """Numbers of at most ``most`` of ``count`` nodes, ascending."""
+    return np.sort(np.random.default_rng(seed).permutation(count)[:most])
 
 
 def _sample(panels: Panels, labels: np.ndarray, most: int, seed: int) -> np.ndarray:
@@ -105,8 +121,7 @@ def _sample(panels: Panels, labels: np.ndarray, most: int, seed: int) -> np.ndar
     for title, embeddings in panels.items():
         if len(embeddings) != len(labels):
             raise UserError(f"the embeddings {title!r} have {len(embeddings)} rows for {len(labels)} labels")
-    nodes = np.random.default_rng(seed).permutation(len(labels))[:most]
-    nodes.sort()
+    nodes = sample_nodes(len(labels), most, seed)
     for title, embeddings in panels.items():
         bad = ~np.isfinite(np.asarray(embeddings)[nodes]).all(axis=1)
         if bad.any():
@@ -145,11 +160,20 @@ def _scale(correlations: Sequence[np.ndarray]) -> tuple[str, float, float]:
     others = ~np.eye(len(correlations[0]), dtype=bool)
     values = np.concatenate([correlation[others] for correlation in correlations])
     low, high = np.quantile(values, (0.01, 0.99)).round(6).clip(-1, 1)  # a cosine may be off by a rounding error
-    low, high = min(float(np.floor(10 * low) / 10), 0.9), float(np.ceil(10 * high) / 10)
+    steps = 10 if high - low > 0.3 else 50 if high - low > 0.1 else 100  # to a unit, so that the ends are round
+    low, high = float(np.floor(steps * low) / steps), float(np.ceil(steps * high) / steps)
     if low >= 0:
-        return "viridis", low, max(high, low + 0.1)
+        low = min(low, 1 - NARROWEST)
+        return "viridis", low, max(high, low + NARROWEST)
     limit = max(-low, high)
     return "RdBu_r", -limit, limit
+
+
+def _figure(size: tuple[float, float], layout: Literal["constrained", "compressed"], title: str) -> Figure:
+    figure = Figure(figsize=size, layout=layout)
+    if title:
+        figure.suptitle(title)
+    return figure
 
 
 def _axes(figure: Figure, count: int) -> list[Axes]:
@@ -157,17 +181,9 @@ def _axes(figure: Figure, count: int) -> list[Axes]:
 
 
 def _names(order: np.ndarray, classes: Sequence[str] | None) -> list[str]:
-    return ["no label" if c < 0 else str(c if classes is None else classes[c]) for c in order]
+    return plain(["no label" if c < 0 else c if classes is None else classes[c] for c in order])
 
 
-def _colours(order: np.ndarray) -> list[object]:
+def _styles(order: np.ndarray) -> list[tuple[str, str]]:
     known = int((order >= 0).sum())
-    pairs = np.delete(matplotlib.colormaps["tab20"](np.arange(20)), [14, 15], axis=0)  # grey is for unlabelled nodes
-    spread: Sequence[object]
-    if known <= len(OKABE_ITO):
-        spread = OKABE_ITO[:known]
-    elif known <= len(pairs):
-        spread = [*pairs[::2], *pairs[1::2]][:known]  # full colours first, then the pale ones
-    else:
-        spread = [*matplotlib.colormaps["turbo"](np.linspace(0, 1, known))]
-    return ["0.75"] * (len(order) - known) + [*spread]
+    return [(GREY, "o")] * (len(order) - known) + list(classes_apart(known))

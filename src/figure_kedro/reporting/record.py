@@ -63,10 +63,14 @@ class RunRecord(Scores, Timing):
     twin_free_std: float | None = None
     storage_mb: float = Field(description="size of the embeddings of all filters")
     settings: dict[str, Any] = Field(description="of the run, all of them")
+    artefacts: dict[str, str] = Field({}, description="where its files are: embeddings, weights, predictions, ...")
     key: str = Field("", description="of everything that decides the scores")
     data_checksum: str = Field(description="of edges and features")
     targets_checksum: str = Field("", description="of labels and splits")
     version: str = Field(__version__, description="of this package")
+    versions: dict[str, int] = Field({}, description="of the parts that decided the scores, by group; default 1 each")
+    date: str = Field("", description="when it was measured")
+    commit: str = Field("", description="of the code, if it is under version control; for information")
 
     @classmethod
     def of_run(
@@ -125,6 +129,14 @@ class RunRecord(Scores, Timing):
             UserError: If it is of a newer one.
         """
         return cls.model_validate(migrate_record(stored))
+
+    @property
+    def title(self) -> str:
+        """What was run, in words: ``cora: figure, 512 dimensions, fourier features``."""
+        variant = f", {self.variant}" if self.variant else ""
+        projection = "" if self.projection in ("none", "identity") else f", {self.projection} features"
+        head = f", {self.head} head" if self.head not in ("linear", self.method) else ""
+        return f"{self.dataset}: {self.method}{variant}, {self.dimension} dimensions{projection}{head}"
 
     @property
     def table(self) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Tables of what an evaluation reached, as the paper prints them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -29,28 +29,49 @@ def mean_and_std(scores: pd.Series | np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
-def results_table(splits: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate scores in percent with the chosen settings, one row per split and a last row ``mean (std)``.
+def with_spread(mean: float | None, std: float | None, unit: str = "") -> str:
+    """A mean with the deviation behind it.
+
+    >>> with_spread(87.5, 0.71), with_spread(87.5, None, "%"), with_spread(None, None)
+    ('87.50 (0.71)', '87.50 %', 'undefined')
+    """
+    if mean is None:
+        return "undefined"
+    behind = f" {unit}" if unit else ""
+    return f"{mean:.2f}{behind}" if std is None else f"{mean:.2f} ({std:.2f}){behind}"
+
+
+def results_table(splits: pd.DataFrame, filters: Sequence[str] = ()) -> pd.DataFrame:
+    """Tabulate scores in percent with the chosen settings, one row per split, and two last rows ``mean`` and ``std``.
 
     Args:
         splits: One row per split: ``split``, scores between 0 and 1 (``val_<metric>``, ``test_<metric>``), and any
             other columns as settings that were chosen.
+        filters: Names of the filters, in the order of the masks ``mask_0``, ... that say which ones are used.
 
     Returns:
-        The split, the scores as text with two decimals, then the settings, empty in the last row. See
-        :func:`mean_and_std` for the standard deviation.
+        The split, the scores as numbers with two decimals, then the settings, empty in the last rows; ``filters`` names
+        those in use. See :func:`mean_and_std` for the standard deviation.
     """
+    splits = _named_filters(splits, filters)
     scores = [f"{part}_{metric}" for metric in metrics_in(splits) for part in ("val", "test")]
     scores += ["twin_free_test"] if "twin_free_test" in splits else []
     settings = [name for name in splits if name not in ("split", *scores)]
-    table = splits[["split", *scores, *settings]].astype(object)
-    last: dict[str, object] = dict.fromkeys(table, "")
-    last["split"] = "mean (std)"
-    for name in scores:
-        mean, std = mean_and_std(splits[name])
-        table[name] = [f"{100 * value:.2f}" for value in splits[name]]
-        last[name] = f"{100 * mean:.2f} ({100 * std:.2f})"
-    return pd.concat([table, pd.DataFrame([last], dtype=object)], ignore_index=True)
+    table = splits[["split", *scores, *settings]].astype({"split": object})
+    spreads = {name: mean_and_std(splits[name]) for name in scores}
+    last = pd.DataFrame({"split": ["mean", "std"], **{name: list(spread) for name, spread in spreads.items()}})
+    table = pd.concat([table, last.astype({"split": object})], ignore_index=True)
+    table[scores] = (100 * table[scores]).round(2)
+    return table
+
+
+def _named_filters(splits: pd.DataFrame, filters: Sequence[str]) -> pd.DataFrame:
+    """Masks as the names of the filters that are in use."""
+    masks = [name for name in splits if str(name).startswith("mask_")]
+    if not masks or len(masks) != len(filters):
+        return splits
+    used = [", ".join(np.array(filters)[row.astype(bool)]) or "none" for row in splits[masks].to_numpy()]
+    return splits.drop(columns=masks).assign(filters=used)
 
 
 def alpha_table(alphas: pd.DataFrame, splits: pd.DataFrame, metric: str = "accuracy") -> pd.DataFrame:

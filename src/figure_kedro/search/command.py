@@ -1,5 +1,6 @@
 """``kedro search``: compare what a graph may need, and keep the best as a data set's file."""
 
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,10 +12,11 @@ from kedro.framework.session import KedroSession
 from omegaconf import OmegaConf
 
 from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.datasets.files.whole_file import write_whole
 from figure_kedro.datasets.typed_json import RunRecordDataset
 from figure_kedro.errors import UserError
-from figure_kedro.log_noise import find_user_error
-from figure_kedro.parameters import KINDS, Parameters
+from figure_kedro.machine_errors import find_user_error
+from figure_kedro.parameters import DATASET_NAME, KINDS, Parameters
 from figure_kedro.reporting.markdown import to_markdown
 from figure_kedro.search.plan import Changes, Search, nested
 
@@ -35,6 +37,8 @@ def search(project: Path, given: dict[str, Any], *, budget: int, splits: int, tr
     Returns:
         The file that was written.
     """
+    if name is not None and not re.fullmatch(DATASET_NAME, name):
+        raise UserError(f"--name {name!r} is no name of a data set; use letters, digits, _ and -")
     fixed = {"evaluation.splits": splits, "evaluation.trials": trials}
     start = _parameters(project, _with(given, {}))
     console = rich.get_console()
@@ -52,8 +56,7 @@ def search(project: Path, given: dict[str, Any], *, budget: int, splits: int, tr
         )
     name = name or f"{start.dataset}_best"
     file = project / "conf" / "local" / "datasets" / f"{name}.yml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(_data_set_file(name, start, given, plan, splits, trials))
+    write_whole(file, _data_set_file(name, start, given, plan, splits, trials))
     console.print(f"best on validation: {_shown(plan.best.changes)}; kept as {file}", markup=False, highlight=False)
     console.print(f"kedro run --params dataset={name}", markup=False, highlight=False)
     return file
@@ -101,7 +104,8 @@ def _data_set_file(name: str, start: Parameters, given: dict[str, Any], plan: Se
         for tried in plan.tried
     ]
     table = to_markdown(pd.DataFrame(rows))
-    kept = {group: values for group, values in given.items() if group not in ("dataset", "data_folder", "raw_mirror")}
+    here = ("dataset", "data_folder", "raw_mirror", "memory")
+    kept = {group: values for group, values in given.items() if group not in here}
     own = {"source": start.source.model_dump(mode="json")}
     chosen: Any = OmegaConf.to_container(OmegaConf.merge(own, kept, nested(plan.best.changes if plan.best else {})))
     head = [

@@ -1,8 +1,6 @@
 """Where training runs, and how its time and memory are measured."""
 
 import contextlib
-import math
-import os
 import resource
 import sys
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 import torch
 
 from figure_kedro.errors import UserError
+from figure_kedro.memory import free_memory
 
 
 def pick_device(name: str, *, sparse_products: bool = True) -> torch.device:
@@ -21,9 +20,10 @@ def pick_device(name: str, *, sparse_products: bool = True) -> torch.device:
     if name == "auto":
         mps = torch.backends.mps.is_available() and not sparse_products
         return torch.device("cuda" if torch.cuda.is_available() else "mps" if mps else "cpu")
-    device = torch.device(name)
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+    number = name.partition(":")[2] or "0"
+    if name.startswith("cuda") and int(number) >= torch.cuda.device_count():  # torch itself cannot hold every number
         raise UserError(f"there is no device {name!r} here; use 'auto' or 'cpu'")
+    device = torch.device(name)
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise UserError("there is no device 'mps' here; use 'auto' or 'cpu'")
     return device
@@ -41,20 +41,7 @@ def available_memory(device: torch.device) -> int:
     """Bytes that training may hope for on this device."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        fields = dict(line.split(":") for line in meminfo.read_text().splitlines())
-        return int(min(int(fields["MemAvailable"].split()[0]) * 1024, _container_memory()))
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _container_memory() -> float:
-    """What is left of the limit of a container, if there is one."""
-    try:
-        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        return limit - int(Path("/sys/fs/cgroup/memory.current").read_text())
-    except (OSError, ValueError):  # no such file, or no limit: the file says "max"
-        return math.inf
+    return free_memory()
 
 
 class PeakMemory:

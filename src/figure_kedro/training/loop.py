@@ -53,6 +53,10 @@ class CheckpointStore(Protocol):
 class TrainingDivergedError(UserError):
     """The loss is no longer a number, or far above where it began."""
 
+    def because(self, reason: str) -> "TrainingDivergedError":
+        """The same, with a reason that is more likely than the learning rate."""
+        return TrainingDivergedError(f"{str(self).rpartition('; ')[0]}; {reason}")
+
 
 @dataclass
 class TrainingRecord:
@@ -119,7 +123,10 @@ def train(
     saved = checkpoints.load() if checkpoints else None
     if saved and (saved[1].get("format"), saved[1].get("fingerprint")) == (CHECKPOINT_FORMAT, fingerprint):
         record, best = _restore(saved, module, optimiser)
-        logger.info("resuming after epoch %d of an earlier run", record.epochs)
+        if record.finished:
+            logger.info("training had ended after %d epochs; it is not repeated", record.epochs)
+        else:
+            logger.info("resuming after epoch %d of an earlier run", record.epochs)
         if saved[1].get("machine", machine) != machine:
             logger.warning(
                 "the earlier run was on %s, this one is on %s: the last bits of the weights may differ",

@@ -11,7 +11,7 @@ class MachineSettings(Settings):
     """Where a method computes."""
 
     device: Annotated[str, Decides.NOTHING] = Field(
-        "auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$", description="auto: CUDA, then MPS (decoupled), then CPU"
+        "auto", pattern=r"^(auto|cpu|mps|cuda(:\d{1,4})?)$", description="auto: CUDA, then MPS (decoupled), then CPU"
     )
     threads: Annotated[int, Decides.NOTHING] = Field(
         0, ge=0, le=4096, description="of the CPU; 0: OMP_NUM_THREADS, or as many as the machine has free"

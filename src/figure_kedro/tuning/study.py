@@ -1,16 +1,20 @@
-"""An Optuna study over a table of choices that survives a crash."""
+"""An Optuna study over a table of choices that comes to the same end however often it is killed."""
 
+import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import optuna
 from optuna.storages import BaseStorage
-from optuna.trial import TrialState
+from optuna.trial import FrozenTrial, TrialState
 
 from figure_kedro.errors import UserError
 
 Space = dict[str, list[Any]]
 """The values that each setting may take."""
+
+Direction = Literal["minimize", "maximize"]
 
 Report = Callable[[int, float], None]
 """Tells the study a trial's value after a number of steps; it ends the trial there if it is hopeless."""
@@ -21,6 +25,9 @@ STARTUP_TRIALS = 5
 KEPT_PERCENT = 75.0
 """A trial continues while it is among this many percent of the trials that came to the same step."""
 
+DRAW = "draw"
+"""Under this name a trial that is kept says how many settings had been drawn before its own."""
+
 
 def run_study(
     objective: Callable[[int, dict[str, Any], Report], float],
@@ -29,78 +36,145 @@ def run_study(
     trials: int,
     name: str,
     first: Sequence[dict[str, Any]] = (),
-    direction: Literal["minimize", "maximize"] = "minimize",
+    direction: Direction = "minimize",
     seed: int = 0,
     storage: BaseStorage | None = None,
+    metric: str = "value",
+    on_trial: Callable[[int], None] = lambda ended: None,
 ) -> optuna.Study:
-    """Try settings until ``trials`` of them have ended, and return the study with the best one.
+    """Draw settings ``trials`` times, try each once, and return the study with the best ones.
 
-    Trials that a crash left unfinished are run again; those that ended are kept. Settings that were tried before are
-    not computed again: a trial is a function of its settings. A trial that raises a
+    What is drawn depends on the seed, the number of the draw and the trials before it alone. So a search that was
+    killed is begun again from its first draw, in memory, and takes the very way of one that was not: whatever the
+    storage has of a draw is looked up and not computed again. Only trials that have ended are stored, each by one
+    call, so a kill leaves nothing that has to be told from a trial that runs.
+
+    A trial is a function of its settings: settings that are drawn again are neither computed nor stored a second time,
+    unless they were given up early, when they may go further than before. A trial that raises a
     :class:`~figure_kedro.errors.UserError`, such as a training that diverges, counts as failed. One that reports how
     it goes is ended early if it is among the worst quarter of those that came as far.
 
     Args:
         objective: Gives the value of a trial from its number, its settings, and a function it may report to.
         space: What may vary.
-        trials: How many must have ended.
+        trials: How many settings are drawn.
         name: Of the study in the storage.
         first: Settings to try first, in this order.
         direction: ``minimize`` or ``maximize``.
         seed: Of the sampler.
-        storage: Where trials are kept; in memory by default.
+        storage: Where trials are kept; nowhere by default. One process at a time writes to it.
+        metric: What the value is called.
+        on_trial: Told how many trials have ended, at first and after every one.
 
     Raises:
         UserError: If no trial succeeded.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     pruner = optuna.pruners.PercentilePruner(KEPT_PERCENT, n_startup_trials=STARTUP_TRIALS)
-    study = optuna.create_study(
-        storage=storage, study_name=name, direction=direction, load_if_exists=True, pruner=pruner
-    )
-    for left_behind in study.get_trials(states=[TrialState.RUNNING]):
-        study.tell(left_behind.number, state=TrialState.FAIL)
-        settings = left_behind.params or left_behind.system_attrs.get("fixed_params", {})
-        study.enqueue_trial(settings, user_attrs={"instead_of": left_behind.number})
-    if not study.trials:
-        for settings in first:
-            study.enqueue_trial(settings)
-    while (ended := _ended(study)) < trials:
-        study.sampler = optuna.samplers.TPESampler(seed=seed + ended)  # the same after a crash as without one
-        trial = study.ask()
+    search = optuna.create_study(direction=direction, pruner=pruner)
+    kept = _Kept(name, direction, metric, storage)
+    for settings in first:
+        search.enqueue_trial(settings)
+    for draw in range(trials):
+        on_trial(draw)
+        search.sampler = optuna.samplers.TPESampler(seed=seed + draw)
+        trial = search.ask()
         settings = {key: trial.suggest_categorical(key, values) for key, values in space.items()}
-        value = _known(study, settings)
-        if value is None:
-            try:
-                value = objective(trial.number, settings, _report_to(trial))
-            except optuna.TrialPruned:
-                study.tell(trial, state=TrialState.PRUNED)
-                continue
-            except UserError as error:
-                trial.set_user_attr("error", str(error))
-                study.tell(trial, state=TrialState.FAIL)
-                continue
-        study.tell(trial, value)
-    if not study.get_trials(states=[TrialState.COMPLETE]):
-        raise UserError(f"no trial of {name} succeeded; the last one said: {study.trials[-1].user_attrs.get('error')}")
-    return study
+        known = _tried_before(search, settings)
+        ended = known or kept.stored(draw, settings)
+        if ended is not None:
+            _end_like(search, trial, ended, steps=known is None)
+        else:
+            _try(search, trial, objective, len(kept.study.trials), settings)
+        if known is None:
+            kept.add(draw, search.trials[trial.number], new=ended is None)
+    on_trial(trials)
+    if not kept.study.get_trials(states=[TrialState.COMPLETE]):
+        last = kept.study.trials[-1].user_attrs.get("error")
+        raise UserError(f"no trial of {name} succeeded; the last one said: {last}")
+    return kept.study
 
 
-def _report_to(trial: optuna.Trial) -> Report:
+class _Kept:
+    """The trials of a search without those that only repeat another, here and in a storage."""
+
+    def __init__(self, name: str, direction: Direction, metric: str, storage: BaseStorage | None) -> None:
+        self._name, self._direction, self._metric, self._storage = name, direction, metric, storage
+        self.study = self._open(None)
+        self._on_disk: optuna.Study | None = None  # made with the first trial, so that no journal is empty
+        if storage is not None and _has(storage, name):
+            self._on_disk = self._open(storage)
+        trials = self._on_disk.trials if self._on_disk else []
+        self._stored = {trial.user_attrs.get(DRAW): trial for trial in trials}
+
+    def stored(self, draw: int, settings: dict[str, Any]) -> FrozenTrial | None:
+        trial = self._stored.get(draw)
+        if trial is not None and trial.params != settings:  # of a version of Optuna that draws otherwise
+            assert self._storage is not None
+            optuna.delete_study(study_name=self._name, storage=self._storage)
+            self._stored, self._on_disk = {}, self._open(self._storage)
+            self._on_disk.add_trials(self.study.trials)
+            return None
+        return trial
+
+    def add(self, draw: int, trial: FrozenTrial, *, new: bool) -> None:
+        trial.user_attrs[DRAW] = draw
+        self.study.add_trial(trial)
+        if new and self._storage is not None:
+            self._on_disk = self._on_disk or self._open(self._storage)
+            self._on_disk.add_trial(trial)
+
+    def _open(self, storage: BaseStorage | None) -> optuna.Study:
+        """The study of a storage, made if it is not there."""
+        if storage is not None and _has(storage, self._name):
+            study = optuna.load_study(study_name=self._name, storage=storage)
+        else:
+            study = optuna.create_study(study_name=self._name, direction=self._direction, storage=storage)
+        if study.metric_names is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+                study.set_metric_names([self._metric])
+        return study
+
+
+def _has(storage: BaseStorage, name: str) -> bool:
+    return any(study.study_name == name for study in storage.get_all_studies())
+
+
+def _tried_before(search: optuna.Study, settings: dict[str, Any]) -> FrozenTrial | None:
+    ended = search.get_trials(deepcopy=False, states=[TrialState.COMPLETE, TrialState.FAIL])
+    return next((trial for trial in ended if trial.params == settings), None)
+
+
+def _end_like(search: optuna.Study, trial: optuna.Trial, ended: FrozenTrial, *, steps: bool) -> None:
+    """Give a trial the end of another one; with its steps, if it stands for that one."""
+    for step, value in sorted(ended.intermediate_values.items()) if steps else ():
+        trial.report(value, step)
+    for name, note in ended.user_attrs.items():
+        trial.set_user_attr(name, note)
+    search.tell(trial, ended.value if ended.state == TrialState.COMPLETE else None, state=ended.state)
+
+
+def _try(
+    search: optuna.Study,
+    trial: optuna.Trial,
+    objective: Callable[[int, dict[str, Any], Report], float],
+    number: int,
+    settings: dict[str, Any],
+) -> None:
     def report(step: int, value: float) -> None:
         trial.report(value, step)
         if trial.should_prune():
             raise optuna.TrialPruned
 
-    return report
-
-
-def _ended(study: optuna.Study) -> int:
-    """Trials that count: those that came to an end, early or not, or failed by themselves; not those of a crash."""
-    trials = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL])
-    return sum(trial.state != TrialState.FAIL or "error" in trial.user_attrs for trial in trials)
-
-
-def _known(study: optuna.Study, settings: dict[str, Any]) -> float | None:
-    finished = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
-    return next((trial.value for trial in finished if trial.params == settings), None)
+    try:
+        value = objective(number, settings, report)
+        if math.isnan(value):
+            raise UserError("its value is not a number")
+    except optuna.TrialPruned:
+        search.tell(trial, state=TrialState.PRUNED)
+    except UserError as error:
+        trial.set_user_attr("error", str(error))
+        search.tell(trial, state=TrialState.FAIL)
+    else:
+        search.tell(trial, value)

@@ -1,40 +1,60 @@
 """Tensors and a JSON description in one safetensors file, written whole or not at all."""
 
+import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+
+from figure_kedro.datasets.files.sealed_file import tell_damage
+from figure_kedro.datasets.files.whole_file import write_whole
+from figure_kedro.datasets.files.writing import beside
+from figure_kedro.errors import DamagedFileError
 
 
 def write_tensors(path: Path, tensors: dict[str, torch.Tensor], description: dict[str, Any]) -> None:
-    """Write a file that appears whole or not at all, also if the process is killed meanwhile."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        save_file(contiguous, temporary, metadata={"description": json.dumps(description)})
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write a file that appears whole or not at all, also if the process is killed meanwhile.
+
+    The digest of tensors and description stands beside the latter.
+    """
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(description)
+    with beside(path, sum(tensor.nbytes for tensor in contiguous.values())) as new:
+        try:
+            save_file(contiguous, new, metadata={"description": text, "digest": _digest(contiguous, text)})
+        except SafetensorError as error:  # the library's own class for whatever the system says
+            raise OSError(str(error)) from error
 
 
 def read_tensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Read what :func:`write_tensors` wrote."""
-    with safe_open(path, framework="pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (not a dictionary)
-        return tensors, json.loads(file.metadata()["description"])
+    """Read what :func:`write_tensors` wrote; a file of an older version has no digest, and is taken as it is.
+
+    Raises:
+        DamagedFileError: If it is not what was written.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata()
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (not a dictionary)
+        description = json.loads(metadata["description"])
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise DamagedFileError(path, f"it is no file of tensors with a description: {error}") from error
+    if metadata.get("digest", (found := _digest(tensors, metadata["description"]))) != found:
+        raise DamagedFileError(path)
+    return tensors, description
+
+
+def are_tensors_whole(path: Path) -> bool:
+    """Whether a file is there and whole; a damaged one is told of, because it is going to be made anew."""
+    return CheckpointFile(path).load() is not None
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Write a JSON file that appears whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(value, indent=2))
-    os.replace(temporary, path)
+    write_whole(path, json.dumps(value, indent=2))
 
 
 class CheckpointFile:
@@ -44,7 +64,22 @@ class CheckpointFile:
         self._path = path
 
     def load(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
-        return read_tensors(self._path) if self._path.exists() else None
+        """The checkpoint; none if there is none, or a damaged one, which is told."""
+        if not self._path.exists():
+            return None
+        try:
+            return read_tensors(self._path)
+        except DamagedFileError as error:
+            tell_damage(error)
+            return None
 
     def save(self, tensors: dict[str, torch.Tensor], description: dict[str, Any]) -> None:
         write_tensors(self._path, tensors, description)
+
+
+def _digest(tensors: dict[str, torch.Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()

@@ -2,12 +2,12 @@
 
 import os
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 from sqlalchemy.exc import SQLAlchemyError
 
+from figure_kedro.datasets.files.unfinished import Unfinished, remove_abandoned
 from figure_kedro.errors import UserError
 
 
@@ -21,9 +21,10 @@ def ensure_database(path: Path) -> None:
     Raises:
         UserError: If MLflow cannot use the file.
     """
+    remove_abandoned(path.parent)
     if not path.exists():
-        with TemporaryDirectory(dir=path.parent, prefix="new_") as folder:
-            new = Path(folder) / path.name
+        with Unfinished(path, folder=True) as folder:
+            new = folder.path / path.name
             _open(new)
             try:
                 os.link(new, path)  # unlike a replacement it never takes the place of another file

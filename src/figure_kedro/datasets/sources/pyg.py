@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from figure_kedro.graph import Graph, graph_from_edges, splits_from_masks
-from figure_kedro.graph.compact import compact
+from figure_kedro.graph import Graph
+from figure_kedro.graph.from_pyg import from_pyg
 
 if TYPE_CHECKING:
     from torch_geometric.data import InMemoryDataset
@@ -35,15 +35,4 @@ def graph_from_pyg(
             shutil.copyfile(file, copy)
         with contextlib.redirect_stderr(io.StringIO()):  # it announces its progress there
             data = dataset(root)[0]
-    source, target = data.edge_index.numpy()
-    train, val, test = (mask.numpy().T for mask in (data.train_mask, data.val_mask, data.test_mask))
-    return graph_from_edges(
-        source,
-        target,
-        name=name,
-        num_nodes=data.num_nodes,
-        directed=directed,
-        features=compact(data.x.numpy()),
-        labels=data.y.numpy(),
-        splits=splits_from_masks(train, val, test, name),
-    )
+    return from_pyg(data, directed=directed, name=name)

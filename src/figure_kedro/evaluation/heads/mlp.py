@@ -10,8 +10,8 @@ from torch import nn
 
 from figure_kedro.embeddings import Embeddings
 from figure_kedro.evaluation.dropout import dropout
-from figure_kedro.evaluation.head import HEADS
-from figure_kedro.evaluation.network import Network, NetworkHead, NetworkSettings, Value
+from figure_kedro.evaluation.head import HEADS, Final
+from figure_kedro.evaluation.network import Network, NetworkHead, NetworkSettings, Trained, Value
 from figure_kedro.evaluation.views import Views
 from figure_kedro.methods.encoder import draw_weights
 from figure_kedro.projections import Projection
@@ -94,6 +94,7 @@ class Mlp(NetworkHead):
 
     Settings = MlpSettings
     settings: MlpSettings
+    keeps = True
 
     def inputs(self, embeddings: Embeddings, projection: Projection, nodes: np.ndarray) -> ViewInputs:
         views = Views(embeddings.rows(nodes), projection, embeddings.names)
@@ -108,3 +109,18 @@ class Mlp(NetworkHead):
         blocks = [block.to(inputs.device) for block in inputs.views.projected(choice)]
         own = {name: value for name, value in choice.items() if name not in inputs.views.choices}
         return CombinedMLP(blocks, inputs.views.names, num_classes, generator, **own)
+
+    def _kept(self, trained: Trained, inputs: ViewInputs, rows: np.ndarray) -> Final:
+        network = trained.network
+        assert isinstance(network, CombinedMLP)
+        weights = {name: value.cpu() for name, value in network.state_dict().items()}
+        return Final(trained.classes, rows, weights | {"scale": torch.tensor(network.scale, dtype=torch.float64)})
+
+    @torch.no_grad()
+    def logits(self, weights: Mapping[str, torch.Tensor], views: list[torch.Tensor]) -> torch.Tensor:
+        hidden, classes = weights["w_2"].shape
+        names = tuple(map(str, range(len(views))))
+        network = CombinedMLP(views, names, classes, torch.Generator(), hidden=hidden, dropout=0.0)
+        network.load_state_dict({name: value for name, value in weights.items() if name != "scale"})
+        network.scale = float(weights["scale"])
+        return network(None)

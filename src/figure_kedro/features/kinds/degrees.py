@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from figure_kedro.features.structural import STRUCTURAL, ColumnSettings, StructuralFeatures
 from figure_kedro.graph import Graph
+from figure_kedro.graph.csr import row_sums
 
 
 class DegreesSettings(ColumnSettings):
@@ -74,7 +75,7 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-10, step
     with :math:`d` the damping and :math:`\delta_u = 1` for a node without outgoing edges, which jumps anywhere.
     """
     n = graph.num_nodes
-    strength = graph.adjacency.sum(axis=1, dtype=np.float64)
+    strength = row_sums(graph.adjacency)
     inverse = np.divide(1.0, strength, out=np.zeros(n), where=strength > 0)
     backwards = sp.csr_array(graph.adjacency.T, dtype=np.float64)
     rank = np.full(n, 1.0 / n)

@@ -33,7 +33,10 @@ class Features(Method):
         return nn.Module()
 
     def embed(self, model: Any, graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
-        yield dense_features(graph.features)
+        yield np.array(dense_features(graph.features))
+
+    def hops(self, operator: Operator) -> int:
+        return 0
 
     def width(self, num_features: int) -> int:
         return num_features

@@ -1,15 +1,17 @@
 r"""FiGURe: one encoder, trained on every filter of a bank by mutual information."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import scipy.sparse as sp
 import torch
+import torch.nn.functional as F
 from pydantic import Field, model_validator
 
 from figure_kedro.errors import UserError
-from figure_kedro.filters import Operator
+from figure_kedro.filters import Narrowing, Operator
 from figure_kedro.graph import Graph
 from figure_kedro.methods.decoupled import DecoupledObjective, DecoupledSettings
 from figure_kedro.methods.encoder import EncoderSettings, FigureModel
@@ -90,6 +92,26 @@ class Figure(Method):
 
     def embed(self, model: FigureModel, graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
         assert graph.features is not None
-        features = FeatureMatrix(graph.features, differentiable=False)
-        for block in model.embed(features, operator.on(differentiable=False), self.bank):
-            yield block.numpy()
+        features, propagate = FeatureMatrix(graph.features, differentiable=False), operator.on(differentiable=False)
+        yield from model.embed(features, propagate, self.bank)
+
+    def hops(self, operator: Operator) -> int:
+        return self.bank.degree * self.settings.encoder.gcn_layers
+
+    @torch.no_grad()
+    def embed_first(
+        self, model: FigureModel, graph: Graph, operator: Operator, levels: Sequence[int]
+    ) -> Iterator[np.ndarray]:
+        r"""Where the encoder is linear and widens the features, these are filtered, and the encoder meets the wanted
+        rows alone: :math:`F (X \Theta + b) = (F [X, 1]) [\Theta; b]`."""
+        if not model.linear or graph.num_features >= self.settings.dim:
+            yield from super().embed_first(model, graph, operator, levels)
+            return
+        features = torch.ones(graph.num_nodes, graph.num_features + 1)  # [X, 1]
+        assert graph.features is not None
+        given = sp.csr_array(graph.features).toarray() if sp.issparse(graph.features) else graph.features
+        features[:, :-1] = torch.from_numpy(np.asarray(given))
+        encoder, one_after_another = model.encoder(0), self.bank.products == self.bank.degree
+        propagate = Narrowing(operator.matrix, levels) if one_after_another else operator.on(differentiable=False)
+        for block in self.bank.apply(propagate, features):
+            yield F.prelu(block[: levels[0]] @ encoder.linear_map(), encoder.slope).numpy()

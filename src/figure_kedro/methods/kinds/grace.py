@@ -84,6 +84,9 @@ class Grace(Method):
         features = FeatureMatrix(graph.features, device, differentiable=False)
         yield F.normalize(model(features, adjacency, adjacency)).cpu().numpy()
 
+    def hops(self, operator: Operator) -> int:
+        return 2
+
 
 class GraceModel(nn.Module):
     """A graph convolutional network of two layers, and the projection head that only training uses.
@@ -163,7 +166,8 @@ class GraceObjective:
         self._features = FeatureMatrix(graph.features, device)
         self._filtered_first = module.filters_first(self._features)
         adjacency = oriented(graph, operator.filters)
-        self._edges = EdgeDropper(adjacency, operator.matrix, directed=not operator.symmetric)
+        weight = operator.filters.loop_weight
+        self._edges = EdgeDropper(adjacency, operator.matrix, directed=not operator.symmetric, loop_weight=weight)
 
     def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
         n, given = self._features.shape[0], self._settings
@@ -209,10 +213,14 @@ class EdgeDropper:
         adjacency: Edge weights ``(n, n)``.
         matrix: The normalised adjacency of all edges; it has a diagonal if self-loops are used.
         directed: Whether the two entries between a pair of nodes are edges of their own.
+        loop_weight: Of a self-loop.
     """
 
-    def __init__(self, adjacency: sp.csr_array, matrix: sp.csr_array, *, directed: bool) -> None:
+    def __init__(
+        self, adjacency: sp.csr_array, matrix: sp.csr_array, *, directed: bool, loop_weight: float = 1.0
+    ) -> None:
         self._adjacency, self._matrix = adjacency.sorted_indices(), matrix
+        self._loop_weight = loop_weight
         self._self_loops = bool(matrix.diagonal().any())
         self._numbers = None if directed else _pair_numbers(self._adjacency)
 
@@ -225,7 +233,9 @@ class EdgeDropper:
         kept = (numbers if self._numbers is None else numbers[self._numbers]) >= share
         before = np.concatenate([[0], np.cumsum(kept)])  # entries kept before each entry
         left = (adjacency.data[kept], adjacency.indices[kept], before[adjacency.indptr])
-        return normalised_adjacency(sp.csr_array(left, shape=adjacency.shape), self_loops=self._self_loops)
+        return normalised_adjacency(
+            sp.csr_array(left, shape=adjacency.shape), self_loops=self._self_loops, loop_weight=self._loop_weight
+        )
 
 
 def _pair_numbers(adjacency: sp.csr_array) -> np.ndarray:

@@ -13,7 +13,7 @@ from torch import nn
 from figure_kedro.filters import Operator, Propagate, SparseOperator, Workspace
 from figure_kedro.graph import Graph
 from figure_kedro.methods.contrast import cross_contrast
-from figure_kedro.methods.diffusion import Diffusion
+from figure_kedro.methods.diffusion import Diffusion, diffusion_products
 from figure_kedro.methods.encoder import Encoder, EncoderSettings
 from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.methods.filter_order import FilteredPairs, is_pair_filter_first, transformed_pair
@@ -71,6 +71,9 @@ class Mvgrl(Method):
         for encoder, apply_filter in zip(model.encoders, filters, strict=True):
             result += F.prelu(apply_filter(encoder.transform(features)), encoder.slope)
         yield result.cpu().numpy()
+
+    def hops(self, operator: Operator) -> int:
+        return diffusion_products(self.settings.teleport, self.settings.order, symmetric=operator.symmetric)
 
     def _filters(
         self, operator: Operator, device: torch.device, *, differentiable: bool = True

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 import numpy as np
-import torch
 from torch import nn
 
 from figure_kedro.filters import Operator
 from figure_kedro.graph import Graph
+from figure_kedro.memory import is_mapped
+from figure_kedro.methods.column_blocks import filtered_views
 from figure_kedro.methods.features import dense_features
 from figure_kedro.methods.method import METHODS, Method, MethodSettings
 
@@ -34,9 +35,12 @@ class Propagation(Method):
         return nn.Module()
 
     def embed(self, model: nn.Module, graph: Graph, operator: Operator) -> Iterator[np.ndarray]:
-        features = torch.from_numpy(dense_features(graph.features))
-        for block in self.bank.apply(operator.on(differentiable=False), features):
-            yield block.numpy()
+        features = dense_features(graph.features)
+        start = features if is_mapped(features) else np.array(features)
+        yield from filtered_views(self.bank, operator.on(differentiable=False), start)
+
+    def hops(self, operator: Operator) -> int:
+        return self.bank.degree
 
     def width(self, num_features: int) -> int:
         return num_features

@@ -81,6 +81,9 @@ class Sugrl(Method):
         anchors = model(FeatureMatrix(normalize(graph.features), device, differentiable=False))
         yield F.normalize(operator.on(device, differentiable=False)(anchors)).cpu().numpy()
 
+    def hops(self, operator: Operator) -> int:
+        return 1
+
 
 class SugrlModel(nn.Module):
     """The network that makes anchors of features: linear maps with ReLU between them.

@@ -1,29 +1,33 @@
 """From embeddings to scores on every split, and the record of the run."""
 
 import logging
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import rich
 from optuna.storages import BaseStorage
-from rich.progress import track
 
+from figure_kedro.datasets.run_index import RunIndex
 from figure_kedro.embeddings import Embeddings
 from figure_kedro.estimator import Representation
-from figure_kedro.evaluation import HEADS, HeadSettings
+from figure_kedro.evaluation import HEADS, Classifier, HeadSettings, NoClassifier
+from figure_kedro.evaluation.final import fit_final
 from figure_kedro.evaluation.metric import metrics_of
-from figure_kedro.evaluation.selection import SplitResult, evaluate_split
+from figure_kedro.evaluation.selection import SplitResult, evaluate_split, fits_of
 from figure_kedro.graph import Targets
 from figure_kedro.graph.digest import digest_arrays
 from figure_kedro.parameters import Parameters
 from figure_kedro.pipelines.tracking import log_metrics
+from figure_kedro.progress import Bar, Pace
 from figure_kedro.projections import Projection
 from figure_kedro.reporting.markdown import to_markdown
 from figure_kedro.reporting.paper import paper_projection, paper_variant
 from figure_kedro.reporting.record import RunRecord
 from figure_kedro.reporting.results import alpha_table, representation_storage_mb, results_table, timing_table
 from figure_kedro.training.threads import threads
+from figure_kedro.versions import commit_of_code
 
 logger = logging.getLogger(__name__)
 
@@ -39,8 +43,8 @@ def evaluate_splits(
 
     Returns:
         One row per split with its scores and the chosen settings; one row per split and filter with its coefficient;
-        one row per node with its id and predicted class under each split. All three are empty for a graph without
-        labels.
+        one row per node in some split with its id and predicted class under each split. All three are empty for a
+        graph without labels.
     """
     if targets.splits is None or targets.labels is None:
         logger.info("there are no labels: evaluation is left out")
@@ -51,17 +55,27 @@ def evaluate_splits(
     used = targets.used
     labels = np.asarray(targets.labels)[used]
     results: list[SplitResult] = []
-    with threads(evaluation.threads):
+    with threads(evaluation.threads), Bar("evaluation") as bar:
         head = HEADS.build(evaluation)
         inputs = head.inputs(embeddings, projection, used)
-        study = _study_name(head.reads, embeddings, targets)
-        for split in track(range(count), "Evaluating splits", console=rich.get_console()):
+        learnt_from = _digest(head.reads, embeddings, targets)[:12]
+        fits, pace = fits_of(head, inputs), Pace()
+        for split in range(count):
             codes = targets.splits[split][used]
-            name, twins = f"{study}-{split}", None if targets.twins is None else targets.twins[used]
+            name = f"{evaluation.head} {head.version}, split {split} of {learnt_from}"
+            twins = None if targets.twins is None else targets.twins[used]
             result = evaluate_split(
-                head, inputs, labels, codes, metrics, name=name, storage=evaluation_journal, twins=twins
+                head,
+                inputs,
+                labels,
+                codes,
+                metrics,
+                name=name,
+                storage=evaluation_journal,
+                twins=twins,
+                on_trial=partial(_show, bar, pace, split, count, fits),
             )
-            log_metrics({f"split_{name}": value for name, value in result.scores.items()}, step=split)
+            log_metrics({f"split_{name}": 100 * value for name, value in result.scores.items()}, step=split)
             results.append(result)
     scores = pd.DataFrame([{"split": i, **r.scores, **r.twins, **r.cost, **r.settings} for i, r in enumerate(results)])
     alphas = pd.DataFrame(
@@ -75,14 +89,39 @@ def evaluate_splits(
     classes = np.array(targets.classes)
     predicted = {f"split_{i}": classes[r.predictions] for i, r in enumerate(results)}
     predictions = pd.DataFrame({"id": embeddings.ids[used], "label": classes[labels], **predicted})
-    log_metrics({f"{name}_mean": scores[name].mean() for name in results[0].scores})
     return scores, alphas, predictions
 
 
+def fit_classifier(
+    embeddings: Embeddings,
+    projection: Projection,
+    targets: Targets,
+    split_scores: pd.DataFrame,
+    parameters: dict[str, Any],
+) -> tuple[Classifier | NoClassifier, pd.DataFrame]:
+    """Fit the head once more with the settings of the split that did best on validation, and predict every node.
+
+    Returns:
+        The classifier, and one row per node with its probabilities, unlabelled nodes included. A graph without labels
+        has an empty table, and in place of a classifier what says so.
+    """
+    run = Parameters.model_validate(parameters)
+    if targets.splits is None or targets.labels is None:
+        reason = f"{run.dataset} has no labels or no splits, so that there is no classifier and no prediction"
+        return NoClassifier(f"{reason}; name them in source.*, or ask for embeddings alone"), pd.DataFrame({"id": []})
+    with threads(run.evaluation.threads):
+        metric = deciding_metric(run.evaluation, targets)
+        return fit_final(embeddings, projection, targets, split_scores, run.evaluation, run.classifier, metric)
+
+
 def record_run(
-    encoder: Representation, targets: Targets, split_scores: pd.DataFrame, parameters: dict[str, Any]
+    encoder: Representation,
+    targets: Targets,
+    split_scores: pd.DataFrame,
+    parameters: dict[str, Any],
+    run_index: RunIndex,
 ) -> RunRecord:
-    """Gather what was run and what it reached, for people and programs."""
+    """Gather what was run, what it reached and where its files are, for people and programs."""
     run = Parameters.model_validate(parameters)
     settings = run.model_dump(mode="json")
     network = HEADS.part(run.evaluation).reads == "graph"
@@ -103,7 +142,11 @@ def record_run(
         timing=_network_timing(split_scores) if network else encoder.record_.timing(),
         storage_mb=0.0 if network else storage,
         settings=settings,
+        artefacts=run_index.promised(),
         key=run.key("evaluation"),
+        versions=run.versions("evaluation"),
+        commit=commit_of_code(),
+        date=datetime.now(UTC).date().isoformat(),
         data_checksum=encoder.checksum_,
         targets_checksum=targets.checksum,
     )
@@ -121,12 +164,12 @@ def tabulate_results(
     if split_scores.empty:
         empty = pd.DataFrame({"split": []})
         return empty, empty, times, to_markdown(times)
-    scores = results_table(split_scores)
+    scores = results_table(split_scores, split_alphas["filter"].unique() if len(split_alphas) else ())
     alphas = pd.DataFrame({"split": []})
     if len(split_alphas):
         alphas = alpha_table(split_alphas, split_scores, summary.metric)
     titles = {"Scores": scores, "Coefficients of the filters": alphas, "Time and storage": times}
-    text = "\n\n".join(f"## {title}\n\n{to_markdown(table)}" for title, table in titles.items())
+    text = "\n\n".join(f"## {title}\n\n{to_markdown(table, decimals=2)}" for title, table in titles.items())
     return scores, alphas, times, f"# {summary.dataset}\n\n{text}\n"
 
 
@@ -135,8 +178,16 @@ def deciding_metric(evaluation: HeadSettings, targets: Targets) -> str:
     return targets.metric if evaluation.metric == "auto" else evaluation.metric
 
 
-def _study_name(reads: str, embeddings: Embeddings, targets: Targets) -> str:
-    """A name for studies of these embeddings and labels, so that no others are resumed."""
+def _show(bar: Bar, pace: Pace, split: int, splits: int, fits: int, ended: int) -> None:
+    """How far an evaluation of so many fits a split has come."""
+    pace.reach(split * fits + ended)
+    total = splits * fits
+    words = [f"split {split + 1} of {splits}", f"fit {pace.done} of {total}", pace.left(total - pace.done)]
+    bar.show(pace.done / total, words)
+
+
+def _digest(reads: str, embeddings: Embeddings, targets: Targets) -> str:
+    """Of what a head learns from, for the names of studies, so that no others are resumed."""
     if reads == "graph":
         return digest_arrays([], embeddings.graph().checksum, targets.checksum)
     return digest_arrays(embeddings.values(), targets.checksum)

@@ -6,18 +6,24 @@ from figure_kedro.pipelines.evaluation import nodes
 
 
 def create_pipeline() -> Pipeline:
-    """Evaluate every split, record the run, and tabulate scores, coefficients and times."""
+    """Evaluate every split, fit the classifier that is kept, record the run, and tabulate what came out."""
     return Pipeline(
         [
             node(
                 nodes.evaluate_splits,
                 ["embeddings", "projection", "targets", "params:evaluation", "evaluation_journal"],
-                ["split_scores", "split_alphas", "predictions"],
+                ["split_scores", "split_alphas", "split_predictions"],
                 name="evaluate_splits",
             ),
             node(
+                nodes.fit_classifier,
+                ["embeddings", "projection", "targets", "split_scores", "parameters"],
+                ["classifier", "predictions"],
+                name="fit_classifier",
+            ),
+            node(
                 nodes.record_run,
-                ["encoder", "targets", "split_scores", "parameters"],
+                ["encoder", "targets", "split_scores", "parameters", "run_index"],
                 "summary",
                 name="record_run",
             ),

@@ -11,7 +11,7 @@ def create_pipeline() -> Pipeline:
         [
             node(
                 nodes.tune_representation,
-                ["graph", "operator", "params:representation", "tuning_journal", "propagated_blocks"],
+                ["graph", "operator", "params:representation", "tuning", "propagated_blocks"],
                 "tuned_representation",
                 name="tune_representation",
             ),

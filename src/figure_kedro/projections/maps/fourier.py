@@ -1,12 +1,13 @@
 """Random Fourier features, the paper's projection."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, PositiveFloat, field_validator
+from pydantic import Field, PositiveFloat
 from sklearn.kernel_approximation import RBFSampler
 
+from figure_kedro.parts import LISTED
 from figure_kedro.projections.feature_map import MAPS, FeatureMap, RandomMapSettings
 
 
@@ -14,16 +15,11 @@ class FourierSettings(RandomMapSettings):
     """Random Fourier features of the Gaussian kernel exp(-gamma^2 |x - y|^2 / 2)."""
 
     map: Literal["fourier"] = "fourier"
-    gammas: tuple[PositiveFloat, ...] = Field(
+    gammas: Annotated[tuple[PositiveFloat, ...], LISTED] = Field(
         tuple(round(0.1 * i, 1) for i in range(1, 13)),
         min_length=1,
         description="inverse widths of the kernel that are tried on validation; one value fixes it",
     )
-
-    @field_validator("gammas", mode="before")
-    @classmethod
-    def _one_is_a_list(cls, gammas: object) -> object:
-        return (gammas,) if isinstance(gammas, int | float | str) else gammas  # a command line has no lists
 
 
 @MAPS.register

@@ -4,8 +4,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import torch
+from sklearn.utils.validation import check_is_fitted
 
-from figure_kedro.projections.feature_map import MAPS, FeatureMap, ProjectionSettings, as_rows, check_finite
+from figure_kedro.graph.row_blocks import fitting_blocks
+from figure_kedro.projections.feature_map import MAPS, FeatureMap, ProjectionSettings, check_finite
 
 
 class IdentitySettings(ProjectionSettings):
@@ -24,8 +26,10 @@ class Identity(FeatureMap):
     Settings = IdentitySettings
 
     def transform(self, X: np.ndarray | torch.Tensor) -> np.ndarray:
-        rows = as_rows(X).astype(np.float32, copy=False)
-        check_finite(rows)
+        check_is_fitted(self)
+        rows = self._rows(X).astype(np.float32, copy=False)
+        for part in fitting_blocks(*rows.shape):
+            check_finite(rows[part], part.start)
         return rows
 
     @classmethod

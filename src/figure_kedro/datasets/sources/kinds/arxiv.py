@@ -34,7 +34,7 @@ class ArxivSettings(SourceSettings):
     )
     directed: bool = Field(False, description="whether an edge goes from the citing paper to the cited one only")
     splits: Annotated[int, Decides.TARGETS] = Field(
-        5, ge=1, description="number of random 50/25/25 splits for labels by year"
+        5, ge=1, le=1000, description="number of random 50/25/25 splits for labels by year"
     )
     seed: Annotated[int, Decides.TARGETS] = Field(0, ge=0, description="of those splits")
 

@@ -19,7 +19,7 @@ class MinesweeperGeneratedSettings(SourceSettings):
     columns: int = Field(100, ge=2, description="width of the grid in cells")
     mines: float = Field(0.2, gt=0, lt=1, description="share of cells with a mine")
     hidden: float = Field(0.5, ge=0, le=1, description="share of cells whose features are hidden")
-    splits: Annotated[int, Decides.TARGETS] = Field(10, ge=1, description="number of random 50/25/25 splits")
+    splits: Annotated[int, Decides.TARGETS] = Field(10, ge=1, le=1000, description="number of random 50/25/25 splits")
     seed: int = Field(0, ge=0, description="of the random generator; equal seeds give equal graphs")
 
 

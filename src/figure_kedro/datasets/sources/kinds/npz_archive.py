@@ -1,19 +1,17 @@
 """A graph in one npz file of plain arrays."""
 
-import zipfile
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
-import scipy.sparse as sp
 from pydantic import Field
 
 from figure_kedro.datasets.sources.checksums import published_checksums
+from figure_kedro.datasets.sources.npz import Archive
 from figure_kedro.datasets.sources.raw_files import RawFiles
 from figure_kedro.datasets.sources.source import SOURCES, Source, SourceSettings
-from figure_kedro.errors import UserError, nearest
-from figure_kedro.graph import Graph, graph_from_edges, splits_from_masks
+from figure_kedro.errors import UserError
+from figure_kedro.graph import Graph, graph_from_edges
 from figure_kedro.parts import Decides
 
 
@@ -59,37 +57,22 @@ class NpzArchive(Source):
         - ``year_labels`` and ``year_train_masks`` and so on, for the labels by year.
         """
         settings = self.settings
-        path = _find(settings, raw)
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                arrays = dict(archive)
-        except (OSError, ValueError, AttributeError, zipfile.BadZipFile) as error:
-            raise UserError(f"{path} is not an npz archive of plain arrays: {' '.join(str(error).split())}") from error
-
-        def array(key: str) -> np.ndarray:
-            if key not in arrays:
-                raise UserError(f"{path} has no array {key!r}; {nearest(key, arrays)}")
-            return arrays[key]
-
-        if settings.directed and not array("edges_directed"):
-            raise UserError(f"{path} holds undirected edges; leave source.directed out")
-        prefix = "year_" if settings.labels == "year" else ""
-        labels = array("year_labels" if settings.labels == "year" else "node_labels")
-        train, val, test = (array(f"{prefix}{part}_masks") for part in ("train", "val", "test"))
-        features = arrays.get("node_features")
-        if "node_features_data" in arrays:
-            parts = tuple(array(f"node_features_{part}") for part in ("data", "indices", "indptr"))
-            features = sp.csr_array(parts, shape=tuple(array("node_features_shape")))
-        source, target = array("edges").T
+        archive = Archive(_find(settings, raw))
+        directed = archive.flag("edges_directed")
+        if settings.directed and not directed:
+            raise UserError(f"{archive.path} holds undirected edges; leave source.directed out")
+        by_year = settings.labels == "year"
+        labels = archive.array("year_labels" if by_year else "node_labels", "iu", (None,))
+        source, target = archive.array("edges", "iu", (None, 2)).T
         return graph_from_edges(
             source,
             target,
             name=name,
             num_nodes=len(labels),
             directed=settings.directed,
-            features=features,
+            features=archive.features(len(labels)),
             labels=labels,
-            splits=splits_from_masks(train, val, test, name),
+            splits=archive.splits(name, len(labels), "year_" if by_year else ""),
         )
 
 

@@ -1,0 +1,129 @@
+"""Pages of the documentation site that are made when it is built: from README.md, and from the settings themselves."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import PydanticUndefined
+
+from figure_kedro.parameters import KINDS, Parameters
+from figure_kedro.parts import Decides, Settings
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+PROJECT = Path(__file__).parents[2]
+
+SECTIONS = {
+    "graphs": ("Choose a graph", "What a graph needs"),
+    "own_graph": ("Your own graph", "New nodes"),
+    "serving": ("MLflow", "A model for others"),
+    "experiments": ("Tables and figures",),
+    "pipelines": ("The pipelines",),
+    "training": ("Training",),
+    "methods": ("Other methods", "Parts of your own"),
+    "evaluation": ("Evaluation",),
+    "installing": ("Installing", "Safety"),
+}
+"""Which sections of the README make which page; what stands before the first one is the start."""
+
+MARKS = {
+    None: "",
+    Decides.NOTHING: "decides no result by itself",
+    Decides.TARGETS: "decides labels and splits alone",
+    Decides.CONTENT: "counts by the content of the file",
+}
+
+WHOLE = {"changes": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
+
+
+def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
+    """Add the pages that are made here."""
+    from mkdocs.structure.files import File
+
+    start, sections = _sections((PROJECT / "README.md").read_text())
+    pages = {"index": start}
+    pages |= {page: "\n".join(sections[title] for title in titles) for page, titles in SECTIONS.items()}
+    pages |= {page: (PROJECT / file).read_text() for page, file in WHOLE.items()}
+    pages = {page: _relinked(text) for page, text in pages.items()} | {"parameters": parameters_page()}
+    for page, text in pages.items():
+        files.append(File.generated(config, f"{page}.md", content=text))
+    return files
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Names and formulas of docstrings, which are written for other readers too, as code."""
+    html = re.sub(r":(?:class|func|meth|mod|data|attr):<code>~(?:[^<]*\.)?([^<.]+)</code>", r"<code>\1</code>", html)
+    html = re.sub(r":(?:class|func|meth|mod|data|attr|math):<code>", "<code>", html)
+    html = html.replace("::</p>", ":</p>")
+    return re.sub(r"<p>\.\. math::\s*(.*?)</p>", r"<pre><code>\1</code></pre>", html, flags=re.DOTALL)
+
+
+def parameters_page() -> str:
+    """Every parameter with its meaning, range and default, by group and by the part that has it."""
+    groups = [name for name in Parameters.model_fields if name in KINDS]
+    alone = {path: row for path, row in _rows(Parameters).items() if path.split(".")[0] not in groups}
+    lines = ["# Every parameter", "", "All go into one `--params` option: `--params dataset=cora,filters.size=11`.", ""]
+    lines += ["## The run", "", *_table(alone)]
+    for group in groups:
+        kind = KINDS[group]
+        rows = {part: _rows(kind[part].Settings, f"{group}.") for part in kind.names()}
+        first, *others = rows.values()
+        shared = {path: row for path, row in first.items() if all(other.get(path) == row for other in others)}
+        lines += [f"## `{group}`", "", f"`{group}.{kind.tag}` chooses: {', '.join(f'`{part}`' for part in rows)}.", ""]
+        lines += ["All of them have", "", *_table(shared)] if shared else []
+        for part, own in rows.items():
+            choice = f"{group}.{kind.tag}"
+            lines += [f"### `{part}`", "", _first_line(kind[part]), ""]
+            lines += _table({path: row for path, row in own.items() if path not in {choice, *shared}})
+    return "\n".join(lines)
+
+
+def _table(rows: dict[str, str]) -> list[str]:
+    return ["| parameter | meaning | default | |", "|---|---|---|---|", *rows.values(), ""] if rows else []
+
+
+def _rows(settings: Any, prefix: str = "") -> dict[str, str]:
+    """A row of a table for every parameter, by its path; those of groups inside are among them."""
+    rows: dict[str, str] = {}
+    for name, field in settings.model_fields.items():
+        path = f"{prefix}{name}"
+        if _is_group(field):
+            rows |= _rows(field.annotation, f"{path}.")
+            continue
+        needed = field.default is PydanticUndefined and not field.default_factory
+        default = "needed" if needed else f"`{field.get_default(call_default_factory=True)}`"
+        mark = next((mark for mark in field.metadata if isinstance(mark, Decides)), None)
+        limits = ", ".join(limit for limit in map(_limit, field.metadata) if limit)
+        meaning = (field.description or "") + (f" ({limits})" if limits else "")
+        cells = [f"`{path}`", meaning, default, MARKS[mark]]
+        rows[path] = f"| {' | '.join(str(cell).replace('|', '&#124;') for cell in cells)} |"
+    return rows
+
+
+def _limit(mark: Any) -> str:
+    words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    return next((f"{text} {getattr(mark, name):g}" for name, text in words.items() if hasattr(mark, name)), "")
+
+
+def _is_group(field: Any) -> bool:
+    return isinstance(field.annotation, type) and issubclass(field.annotation, Settings)
+
+
+def _first_line(part: Any) -> str:
+    """What a part is, without the signs of reStructuredText."""
+    line = " ".join((part.Settings.__doc__ or part.__doc__ or "").strip().split("\n\n")[0].split())
+    return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", line)
+
+
+def _sections(readme: str) -> tuple[str, dict[str, str]]:
+    start, *rest = re.split(r"^## ", readme, flags=re.MULTILINE)
+    return start, {text.split("\n", 1)[0].strip(): f"## {text}" for text in rest}
+
+
+def _relinked(text: str) -> str:
+    """Links of the repository as links of the site; what is not on it stays as a name."""
+    text = text.replace("](docs/", "](").replace("](CONTRIBUTING.md)", "](contributing.md)")
+    text = text.replace("](CHANGELOG.md)", "](changes.md)")
+    return re.sub(r"\[([^\]]+)\]\((?:benchmarks|notebooks|src)/[^)]*\)", r"`\1`", text)

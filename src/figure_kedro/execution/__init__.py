@@ -1,0 +1,7 @@
+"""Where work runs: in this process, in local processes, or on Ray."""
+
+from figure_kedro.execution.executor import Executor, Lost, Task
+from figure_kedro.execution.local import LocalProcesses
+from figure_kedro.execution.this_process import ThisProcess
+
+__all__ = ["Executor", "LocalProcesses", "Lost", "Task", "ThisProcess"]

@@ -1,0 +1,105 @@
+"""Work on Ray, on this machine or a cluster."""
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from figure_kedro.errors import UserError
+from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task
+
+ANSWER_SECONDS = 10.0
+"""How long an address may take to answer."""
+
+
+class OnRay(Executor):
+    """Runs tasks on a Ray cluster; a task whose worker or machine dies is begun again elsewhere.
+
+    Ray gets the path of the project and settings, no arrays: all machines see the same folder.
+
+    Args:
+        address: Of a cluster, for instance ``ray://head:10001`` or ``auto``; ``None`` starts one on this machine.
+        threads: CPUs of every task.
+
+    Raises:
+        UserError: If Ray is not installed or there is no cluster at the address.
+    """
+
+    def __init__(self, address: str | None = None, threads: int = 1) -> None:
+        self.threads = threads
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            import ray
+        except ImportError:
+            raise UserError("Ray is not installed; pip install 'figure_kedro[ray]'") from None
+        self._ray, self._started = ray, not ray.is_initialized()
+        if self._started:
+            self._connect(address)
+
+    def _connect(self, address: str | None) -> None:
+        _check_reachable(address)
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
+        try:
+            if address is None:
+                self._ray.init(include_dashboard=False, **quiet)
+            else:
+                self._ray.init(address=address, **quiet)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise UserError(f"there is no Ray cluster at {address or 'this machine'} ({_line(error)})") from None
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+        ray = self._ray
+        self._check_resources(tasks)
+        remote = ray.remote(_call)
+        pending = {
+            remote.options(
+                num_cpus=self.threads,
+                num_gpus=task.gpus,
+                memory=task.memory or None,
+                max_retries=ATTEMPTS - 1,
+                runtime_env={"env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0"}},
+            ).remote(task.function, task.arguments): number
+            for number, task in enumerate(tasks)
+        }
+        try:
+            while pending:
+                (ready,), _ = ray.wait(list(pending), num_returns=1)
+                number = pending.pop(ready)
+                try:
+                    yield number, ray.get(ready)
+                except ray.exceptions.RayError as error:
+                    yield number, Lost(f"Ray gave it up: {_line(error)}")
+        finally:
+            for reference in pending:
+                ray.cancel(reference, force=True)
+            if self._started:
+                ray.shutdown()
+
+    def _check_resources(self, tasks: Sequence[Task]) -> None:
+        """A task that no machine could ever take would wait for ever."""
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        for task in tasks:
+            needs = {"CPU": self.threads, "GPU": task.gpus, "memory": task.memory}
+            if not any(all(node.get(name, 0) >= need for name, need in needs.items()) for node in nodes):
+                wanted = ", ".join(f"{need:g} {name}" for name, need in needs.items() if need)
+                raise UserError(f"no machine of the Ray cluster has {wanted}; ask for less or add a machine")
+
+
+def _check_reachable(address: str | None) -> None:
+    """Ray itself waits for minutes, with a log, where nobody answers."""
+    host, _, port = (address or "").removeprefix("ray://").partition(":")
+    if not port.isdigit():
+        return  # none, auto, or what Ray itself knows to be no address
+    try:
+        socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(f"there is no Ray cluster at {address} ({_line(error)})") from None
+
+
+def _line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def _call(function: Any, arguments: tuple[Any, ...]) -> Any:
+    return function(*arguments)

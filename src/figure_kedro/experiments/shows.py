@@ -1,0 +1,110 @@
+"""What a cell can show, and which pipeline makes it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from figure_kedro.errors import UserError, nearest
+from figure_kedro.evaluation.metric import METRICS
+
+Load = Callable[[str], Any]
+"""Loads a file of a run's folder by its name."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a run says in a cell; the fields are those of :class:`~figure_kedro.experiments.table.Shown`."""
+
+    value: float | None = None
+    deviation: float | None = None
+    count: int = 1
+    unit: str = ""
+    digits: int = 2
+    higher_is_better: bool | None = None
+    beside: str = ""
+    picture: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Show:
+    """One thing that a cell can show.
+
+    Args:
+        pipeline: What has to run for it.
+        needs: Files in the run's folder that are there when it has run.
+        read: Reads the number from them, given what stands behind the dot in ``alpha.A^2``.
+        details: Gives what may stand there, the empty text if nothing needs to; ``None`` if only a run can tell.
+    """
+
+    pipeline: str
+    needs: tuple[str, ...]
+    read: Callable[[Load, str], Measured]
+    details: Callable[[], tuple[str, ...]] | None = lambda: ("",)
+
+    @property
+    def stage(self) -> str:
+        """Whose key tells runs apart for this."""
+        return {"data_processing": "statistics", "reporting": "evaluation"}.get(self.pipeline, self.pipeline)
+
+
+def _score(load: Load, detail: str) -> Measured:
+    record = load("summary.json")
+    if detail and detail not in record.scores:
+        raise UserError(f"there is no score {detail!r} of this run; {nearest(detail, record.scores)}")
+    scores = record.scores[detail] if detail else record
+    deciding = detail in ("", record.metric)  # of the others nothing is known without twins
+    kept = deciding and record.settings.get("source", {}).get("directed") and record.twin_free_mean is not None
+    beside = f"{record.twin_free_mean:.2f} without twins" if kept else ""
+    return Measured(scores.test_mean, scores.test_std, record.splits, "%", 2, True, beside)
+
+
+def _time(name: str, factor: float, unit: str, digits: int) -> Callable[[Load, str], Measured]:
+    def read(load: Load, detail: str) -> Measured:
+        value = load("timing.json").get(name)
+        return Measured(None if value is None else factor * value, unit=unit, digits=digits, higher_is_better=False)
+
+    return read
+
+
+def _alpha(load: Load, detail: str) -> Measured:
+    """The coefficient of a filter in the split with the best score on validation."""
+    record, alphas = load("summary.json"), load("split_alphas.csv")
+    if record.table.empty:
+        raise UserError("there are no labels, so that no filter has a coefficient")
+    best = record.table.set_index("split")[f"val_{record.metric}"].idxmax()
+    if "filter" not in alphas:
+        raise UserError(f"{record.head} has no coefficients of filters")
+    found = alphas[(alphas["split"] == best) & (alphas["filter"] == detail)]["alpha"]
+    if found.empty:
+        raise UserError(f"the bank has no filter {detail!r}; {nearest(detail, alphas['filter'].unique())}")
+    return Measured(float(found.iloc[0]), digits=3)
+
+
+def _statistic(load: Load, detail: str) -> Measured:
+    table = load("dataset_statistics.csv")
+    if detail not in table:
+        raise UserError(f"there is no statistic {detail!r}; {nearest(detail, table.columns)}")
+    value = float(table[detail].iloc[0])
+    return Measured(value, digits=0 if value == int(value) else 2)
+
+
+def _picture(load: Load, detail: str) -> Measured:
+    return Measured(picture=load(f"{detail}.png"))
+
+
+PICTURES = ("tsne", "correlations", "filter_responses")
+PIPELINES = ("data_processing", "representation", "projection", "evaluation", "reporting", "__default__")
+
+SHOWS: dict[str, Show] = {
+    "score": Show("evaluation", ("summary.json",), _score, lambda: ("", *METRICS.names())),
+    "epoch_time": Show("representation", ("timing.json",), _time("mean_epoch_seconds", 1000, "ms", 2)),
+    "total_time": Show("representation", ("timing.json",), _time("total_seconds", 1, "s", 1)),
+    "epochs": Show("representation", ("timing.json",), _time("epochs", 1, "", 0)),
+    "memory": Show("representation", ("timing.json",), _time("peak_memory_mb", 1, "MB", 1)),
+    "storage": Show("representation", ("timing.json",), _time("storage_mb", 1, "MB", 1)),
+    "alpha": Show("evaluation", ("summary.json", "split_alphas.csv"), _alpha, None),
+    "statistics": Show("data_processing", ("dataset_statistics.csv",), _statistic, None),
+    "picture": Show("reporting", tuple(f"{name}.png" for name in PICTURES), _picture, lambda: PICTURES),
+    "scheme": Show("", (), lambda load, detail: Measured(), lambda: PIPELINES),
+}
+"""By name. A scheme shows the pipelines themselves and needs no run."""

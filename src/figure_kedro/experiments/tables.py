@@ -1,0 +1,138 @@
+"""From runs that are there to tables that can be printed."""
+
+import statistics
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import pandas as pd
+
+from figure_kedro.datasets.run_folder import RunFolder
+from figure_kedro.errors import UserError
+from figure_kedro.experiments.definition import Cell
+from figure_kedro.experiments.plan import Key, Plan
+from figure_kedro.experiments.records import Recorded
+from figure_kedro.experiments.scheme import scheme
+from figure_kedro.experiments.shows import SHOWS, Measured
+from figure_kedro.experiments.table import Shown, Table
+
+TIMED = ("epoch_time", "total_time", "memory")
+
+
+def tables_of(plan: Plan, failures: Mapping[Key, str], machine: str, run_ids: Mapping[Key, str]) -> list[Table]:
+    """The tables of all experiments of a plan, from what is there.
+
+    Args:
+        plan: What the cells need.
+        failures: The one line of runs that failed, by key.
+        machine: What times were measured on.
+        run_ids: MLflow's, by key.
+    """
+    return [_table(name, plan, failures, machine, run_ids) for name in plan.experiments]
+
+
+def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run_ids: Mapping[Key, str]) -> Table:
+    experiment = plan.experiments[name]
+    cells = {
+        (cell.row, cell.column): _shown(name, cell, keys, plan, failures, run_ids) for cell, keys in plan.cells[name]
+    }
+    timed = any(cell.show.partition(".")[0] in TIMED for cell, _ in plan.cells[name])
+    notes = [f"Times are from {machine}; the paper's are from a Tesla P100."] if timed else []
+    notes += [f"{title.replace(' / ', ', ')}: {remark}" for title, remark in experiment.remarks.items()]
+    columns = tuple(experiment.column_titles)
+    if experiment.gain:
+        ahead = f"average gain of {experiment.gain}"
+        cells |= {(row, ahead): _gain(cells, row, experiment.gain, columns) for row in experiment.row_titles}
+        columns += (ahead,)
+    return Table(
+        name=name,
+        title=experiment.title,
+        rows=tuple(experiment.row_titles),
+        columns=columns,
+        cells=cells,
+        caption=experiment.caption,
+        notes=tuple(notes),
+        paper=experiment.paper,
+    )
+
+
+def _shown(
+    name: str, cell: Cell, keys: list[Key], plan: Plan, failures: Mapping[Key, str], run_ids: Mapping[Key, str]
+) -> Shown:
+    show, _, detail = cell.show.partition(".")
+    paper = paper_numbers().get((name, cell.row, cell.column), (None, None))
+    known: dict[str, Any] = {"paper": paper[0], "paper_deviation": paper[1]}
+    if show == "scheme":
+        return Shown("done", picture=scheme(detail))
+    if not keys:
+        return Shown("missing", **known)
+    runs = [plan.runs[key] for key in keys]
+    known |= {"command": runs[0].command}  # its --params are the settings that differ
+    folders = [folder for key in keys if (folder := plan.folder(key)) is not None and folder.has(*SHOWS[show].needs)]
+    if len(folders) < len(keys):
+        failed = next((failures[key] for key in keys if key in failures), "")
+        return Shown("failed", text=failed, **known) if failed else Shown("missing", **known)
+    try:
+        measured = [SHOWS[show].read(folder.load, detail) for folder in folders]
+        origin = _origin(folders[0], SHOWS[show].needs[0], run_ids.get(keys[0], ""))
+    except UserError as error:
+        return Shown("failed", text=str(error), **known)
+    except (OSError, ValueError, KeyError, TypeError) as error:  # a damaged file costs its cell, not the report
+        line = " ".join(str(error).split())[:200]
+        places = " or ".join(dict.fromkeys(str(run.folder.path) for run in runs))
+        return Shown("failed", text=f"what it left cannot be read ({line}); remove {places}", **known)
+    stale = any(isinstance(folder, Recorded) and folder.stale for folder in folders)
+    return Shown("stale" if stale else "done", **known, **_together(measured), **origin)
+
+
+def _gain(cells: Mapping[tuple[str, str], Shown], row: str, leader: str, columns: tuple[str, ...]) -> Shown:
+    """By how much a row is ahead of another one, on average over the columns that were measured for both; the paper's
+    is over the same columns, as far as it has them."""
+    pairs = [(cells[leader, column], cells[row, column]) for column in columns]
+    pairs = [pair for pair in pairs if all(cell.state == "done" and cell.value is not None for cell in pair)]
+    if not pairs:
+        return Shown("missing")
+    ours = [float(first.value or 0) - float(other.value or 0) for first, other in pairs]
+    papers = [
+        first.paper - other.paper for first, other in pairs if first.paper is not None and other.paper is not None
+    ]
+    return Shown(
+        "done",
+        value=statistics.fmean(ours),
+        unit=pairs[0][0].unit,
+        paper=statistics.fmean(papers) if papers else None,
+        beside=f"{len(pairs)} of {len(columns)} columns",
+    )
+
+
+def _together(measured: list[Measured]) -> dict[str, Any]:
+    """One measurement, or the mean of several with their deviation."""
+    first = measured[0]
+    fields = {name: getattr(first, name) for name in Measured.__dataclass_fields__}
+    values = [one.value for one in measured if one.value is not None]
+    if len(measured) > 1 and values:
+        deviation = statistics.stdev(values) if len(values) > 1 else None
+        fields |= {"value": statistics.fmean(values), "deviation": deviation, "count": len(values), "beside": ""}
+    return fields
+
+
+def _origin(folder: RunFolder | Recorded, first: str, run_id: str) -> dict[str, Any]:
+    """Where a number comes from."""
+    if not folder.has("summary.json"):
+        return {"run_id": run_id, "date": folder.date(first)}
+    record = folder.load("summary.json")
+    version = f"{record.version} ({record.commit})" if record.commit else record.version
+    return {"run_id": run_id, "date": record.date, "data_checksum": record.data_checksum[:8], "version": version}
+
+
+@cache
+def paper_numbers() -> dict[tuple[str, str, str], tuple[float | None, float | None]]:
+    """Mean and deviation that the paper prints, by table, row and column; the mean is missing for want of memory."""
+    source = resources.files(__package__).joinpath("paper_tables.csv")
+    with source.open(encoding="utf-8") as lines:
+        table = pd.read_csv(lines, dtype={"table": str, "row": str, "column": str}, keep_default_na=True)
+    table = table.fillna({"row": "", "column": ""})
+    numbers = table[["mean", "std"]].astype(object).where(table[["mean", "std"]].notna(), None)
+    keys = table[["table", "row", "column"]].itertuples(index=False, name=None)
+    return dict(zip(keys, numbers.itertuples(index=False, name=None), strict=True))

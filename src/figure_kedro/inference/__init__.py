@@ -1,0 +1,1 @@
+"""Nodes that were not there in training: embedded and classified without training again; and the nearest nodes."""

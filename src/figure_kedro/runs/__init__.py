@@ -1,0 +1,1 @@
+"""``kedro runs``: what there is, and where."""

@@ -1,0 +1,1 @@
+"""What MLflow is told of a run: its name, tags, parameters, numbers and files."""

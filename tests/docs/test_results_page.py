@@ -1,0 +1,28 @@
+"""The page of results: nothing on it that is not in the record."""
+
+import shutil
+from pathlib import Path
+
+from kedro.framework.startup import bootstrap_project
+
+from figure_kedro.datasets.files.json_lines import read_lines
+from figure_kedro.experiments.command import report
+
+PROJECT = Path(__file__).parents[2]
+NAMES = ("results", "arxiv_years", "solvers", "table_1", "table_4", "table_10")
+"""As in the README's command."""
+
+
+def test_the_page_is_what_the_record_gives(tmp_path):
+    bootstrap_project(PROJECT)
+    shutil.copy(PROJECT / "docs" / "results.jsonl", tmp_path)
+    report(PROJECT, NAMES, {"data_folder": str(tmp_path / "none")}, output=tmp_path)
+    for name in ("results.md", "results.csv", "results.jsonl"):
+        assert (tmp_path / name).read_text() == (PROJECT / "docs" / name).read_text(), name
+    assert f"kedro experiment report {' '.join(NAMES)} --output docs" in (PROJECT / "README.md").read_text()
+
+
+def test_no_record_names_a_folder_of_a_machine():
+    for record in read_lines(PROJECT / "docs" / "results.jsonl"):
+        assert not {"data_folder", "raw_mirror"} & record["settings"].keys()
+        assert "/tmp/" not in str(record)

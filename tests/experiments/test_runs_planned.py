@@ -1,0 +1,133 @@
+"""Which runs experiments need, which are there, and how long the others may take."""
+
+import json
+
+import pytest
+
+from figure_kedro.errors import UserError
+from figure_kedro.experiments.cells import Outcome, Run
+from figure_kedro.experiments.driver import Journal
+from figure_kedro.experiments.plan import estimate, journal_line
+from figure_kedro.experiments.shows import SHOWS
+from runs_left import leave_scores
+
+CSBM = {"dataset": "csbm", "source.nodes": 60, "representation.dim": 8}
+TWO = {"a": {"source.homophily": 0.1}, "b": {"source.homophily": 0.9}}
+
+
+def test_a_cell_that_two_experiments_share_is_one_run(planned):
+    one = {"settings": CSBM, "rows": TWO}
+    other = {"settings": CSBM, "rows": {"c": {"source.homophily": 0.9}, "d": {"source.homophily": 0.5}}}
+    plan = planned(one=one, other=other)
+    assert len(plan.runs) == 3
+    assert plan.cells["one"][1][1] == plan.cells["other"][0][1]
+    assert next(iter(plan.runs.values())).parameters.source.homophily == 0.1, "in the order of the cells"
+
+
+def test_several_numbers_of_one_run_are_one_run(planned):
+    columns = {"time": {"show": "epoch_time"}, "epochs": {"show": "epochs"}, "score": {"show": "score"}}
+    plan = planned(one={"settings": CSBM, "columns": columns})
+    assert [pipeline for pipeline, _, _ in plan.runs] == ["representation", "evaluation"]
+
+
+def test_settings_that_decide_nothing_make_no_other_run(planned):
+    rows = {"a": {}, "b": {"representation.training.threads": 1}, "c": {"evaluation.threads": 1}}
+    assert len(planned(one={"settings": CSBM, "rows": rows}).runs) == 1
+    assert (
+        planned(one={"settings": CSBM}, given={"data_folder": "elsewhere"}).runs.keys()
+        == planned(one={"settings": CSBM}).runs.keys()
+    )
+    assert len(planned(one={"settings": CSBM, "rows": {"a": {}, "b": {"representation.dim": 9}}}).runs) == 2
+
+
+def test_data_sets_that_are_named_limit_the_runs(planned):
+    rows = {"a": {"dataset": "csbm"}, "b": {"dataset": "minesweeper_generated"}}
+    plan = planned(["csbm"], one={"rows": rows})
+    assert [dataset for _, dataset, _ in plan.runs] == ["csbm"]
+    assert [bool(keys) for _, keys in plan.cells["one"]] == [True, False]
+    with pytest.raises(UserError, match=r"^no cell of one is about cora$"):
+        planned(["csbm", "cora"], one={"rows": rows})
+
+
+def test_what_is_there_is_not_made_again(planned):
+    plan = planned(one={"settings": CSBM, "rows": TWO})
+    first, second = plan.runs.values()
+    assert plan.missing == [first, second]
+    leave_scores(first, [0.5])
+    again = planned(one={"settings": CSBM, "rows": TWO})
+    assert again.done == {first.key}
+    assert [run.key for run in again.missing] == [second.key]
+
+
+def test_a_run_of_which_a_file_is_missing_is_not_there(planned):
+    (run,) = planned(one={"settings": CSBM}).runs.values()
+    leave_scores(run, [0.5])
+    (run.folder.path / "split_alphas.csv").unlink()
+    assert not run.exists()
+
+
+def test_schemes_need_no_run(planned):
+    plan = planned(one={"show": "scheme.evaluation"})
+    assert (plan.runs, plan.missing, len(plan.cells["one"])) == ({}, [], 1)
+
+
+@pytest.fixture
+def run(loader):
+    return Run.of(loader, {**CSBM, "representation.method": "dgi"}, SHOWS["score"])
+
+
+def line(seconds, **different):
+    return {"pipeline": "evaluation", "dataset": "csbm", "method": "dgi", "dim": 8, "seconds": seconds} | different
+
+
+def test_the_runs_most_alike_decide_how_long_another_may_take(run):
+    alike = [line(1.0), line(3.0), line(100.0)]
+    other_dim, other_method = [line(20.0, dim=16), line(30.0, dim=4)], [line(500.0, method="figure")]
+    foreign = [line(7.0, dataset="cora"), line(7.0, pipeline="representation")]
+    failed = [line(7.0, error="it failed"), line(None)]
+    noise = foreign + failed
+    assert estimate(run, alike + other_dim + other_method + noise) == 3.0
+    assert estimate(run, other_dim + other_method + noise) == 25.0
+    assert estimate(run, other_method + noise) == 500.0
+    assert estimate(run, noise) is None
+
+
+def test_a_line_of_the_journal_is_what_the_next_estimate_reads(run):
+    assert journal_line(run, 1.234, "") == line(1.23, key=run.key[2], error="")
+    assert estimate(run, [journal_line(run, 12.0, "")]) == 12.0
+
+
+def test_the_last_attempt_of_a_run_decides_whether_it_failed(run, tmp_path):
+    journal = Journal(tmp_path)
+    assert journal.failures() == {}
+    journal.add(run, Outcome(1.0, "no memory"), "first")
+    assert journal.failures() == {run.key: "no memory"}
+    assert journal.run_ids() == {run.key: "first"}
+    journal.add(run, Outcome(2.0), "second")
+    assert journal.failures() == {}
+    assert journal.run_ids() == {run.key: "second"}
+    journal.add(run, Outcome(3.0, "no file"), "third")
+    assert journal.failures() == {run.key: "no file"}
+
+
+@pytest.mark.parametrize("cut", [1, 5, 40])
+def test_a_line_that_a_kill_has_cut_costs_no_other(cut, run, tmp_path):
+    journal = Journal(tmp_path)
+    journal.add(run, Outcome(1.0, "first"), "")
+    journal.add(run, Outcome(2.0, "second"), "")
+    whole = journal.path.read_bytes()
+    journal.path.write_bytes(whole[:-cut])
+    before = ["first"] + (["second"] if cut == 1 else [])
+    assert [record["error"] for record in journal.lines()] == before
+    journal.add(run, Outcome(3.0, "third"), "")
+    assert [record["error"] for record in journal.lines()] == [*before, "third"]
+    assert all(json.loads(text) for text in journal.path.read_text().splitlines()[:1])
+
+
+def test_bytes_that_are_no_text_cost_no_other_line(run, tmp_path):
+    journal = Journal(tmp_path)
+    journal.add(run, Outcome(1.0, "first"), "")
+    with journal.path.open("ab") as file:
+        file.write(b"\xff\xfe\x00\n3\n\n")
+    journal.add(run, Outcome(2.0, "second"), "")
+    assert [record["error"] for record in journal.lines()] == ["first", "second"]

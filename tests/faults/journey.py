@@ -1,0 +1,117 @@
+"""The whole journey as a command that can be killed, and what it leaves."""
+
+import hashlib
+import os
+import signal
+import sqlite3
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+
+from figure_kedro.datasets.files.tensor_file import read_tensors
+
+PROJECT = Path(__file__).parents[2]
+
+SMALL = {
+    "dataset": "csbm",
+    "source.nodes": 200,
+    "source.degree": 6,
+    "representation.dim": 8,
+    "representation.training.max_epochs": 40,
+    "representation.training.threads": 1,
+    "representation.training.checkpoint_seconds": 0.02,
+    "representation.tuning.enabled": "true",
+    "representation.tuning.trials": 8,
+    "evaluation.trials": 48,
+    "evaluation.splits": 2,
+    "evaluation.threads": 1,
+}
+
+
+def start(folder, **changes):
+    """The command ``kedro run`` in a process of its own, which has all modules from this one: starting takes no time.
+
+    Returns:
+        Its number.
+    """
+    import mlflow.tracking  # noqa: F401
+    from kedro.framework.cli.cli import KedroCLI
+
+    import figure_kedro.pipeline_registry  # noqa: F401
+
+    params = ",".join(f"{name}={value}" for name, value in {**SMALL, **changes, "data_folder": folder}.items())
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    number = os.fork()
+    if number:
+        return number
+    try:  # nothing of the test may go on in here
+        os.environ.pop("MLFLOW_TRACKING_URI", None)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        log = os.open(Path(f"{folder}.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        for stream in (1, 2):
+            os.dup2(log, stream)
+        sys.stdout = sys.stderr = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115  (not those of pytest)
+        os.chdir(PROJECT)
+        sys.argv = ["kedro", "run", "--params", params]
+        code = 1
+        try:
+            KedroCLI(PROJECT)(sys.argv[1:], standalone_mode=True)
+            code = 0
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except KeyboardInterrupt:
+            code = 130
+        import atexit
+
+        atexit._run_exitfuncs()  # os._exit would leave them out, and a real command runs them
+        os._exit(code)
+    finally:
+        os._exit(99)
+
+
+def wait(number, seconds=600.0):
+    """The exit code of a process, negative for a signal; nothing if it runs on after so many seconds."""
+    end = time.monotonic() + seconds
+    while True:
+        done, status = os.waitpid(number, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > end:
+            return None
+        time.sleep(0.005)
+
+
+def results(folder):
+    """Checksums of the numbers that a run leaves: weights, embeddings, choices, scores, predictions."""
+    found = {}
+    for path in sorted(Path(folder).glob("0*/csbm/*/**/*")):
+        if path.parent.name == ".digests":
+            continue
+        if path.name == "weights.safetensors":
+            tensors, description = read_tensors(path)
+            content = b"".join(tensors[name].numpy().tobytes() for name in sorted(tensors))
+            content += str(description["training"]["losses"]).encode()
+        elif path.name == "split_scores.csv" or path.suffix == ".parquet":
+            table = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+            content = table.to_csv().encode()
+        elif path.suffix == ".npy" or path.name in ("split_alphas.csv", "tuned_representation.json"):
+            content = path.read_bytes()
+        else:
+            continue
+        found[str(path.relative_to(folder))] = hashlib.sha256(content).hexdigest()
+    return found
+
+
+def leftovers(folder):
+    """What no run leaves on purpose."""
+    paths = [path for path in Path(folder).rglob(".*") if path.name != ".digests"]
+    paths += [*Path(folder).glob("locks/*"), *Path(folder).glob("mlflow/new_*")]
+    return [str(path.relative_to(folder)) for path in [*paths, *Path(folder).rglob("trial.safetensors")]]
+
+
+def statuses(folder):
+    """How many MLflow runs have each status."""
+    with sqlite3.connect(Path(folder) / "mlflow" / "mlflow.db") as database:
+        return dict(database.execute("select status, count(*) from runs group by status").fetchall())

@@ -1,0 +1,44 @@
+"""Functions that tests hand to other processes, which import them from here."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+
+def square(number):
+    return number * number
+
+
+def error_value(number):
+    return ValueError(f"{number} is wrong")
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_once(marker, result):
+    """End the process the first time, and return the result the second time."""
+    path = Path(marker)
+    if not path.exists():
+        path.touch()
+        die()
+    return result
+
+
+def threads_told(number):
+    time.sleep(0.2)  # so that no worker does the work of all
+    return os.environ["OMP_NUM_THREADS"]
+
+
+def sleep_and_tell(folder, number, seconds):
+    """Leave a file with the process and the machine, and return the number after a while."""
+    place = os.environ.get("RAY_NODE_ID", "")
+    if "RAY_RAYLET_PID" in os.environ:
+        import ray
+
+        place = ray.get_runtime_context().get_node_id()
+    Path(folder, f"{number}-{os.getpid()}").write_text(place)
+    time.sleep(seconds)
+    return number
