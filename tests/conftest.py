@@ -12,6 +12,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 
 
+@pytest.fixture(autouse=True)
+def no_database_of_earlier_tests() -> None:
+    """``mlflow.set_tracking_uri`` writes to the environment, and commands that a later test starts would follow it."""
+    os.environ.pop("MLFLOW_TRACKING_URI", None)
+
+
 @pytest.fixture(scope="session")
 def mirror() -> Path:
     """A folder with published raw files; tests that need it are skipped where there is none."""
