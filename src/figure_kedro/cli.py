@@ -93,6 +93,7 @@ def experiment() -> None:
 
 
 _params = click.option("--params", multiple=True, callback=_all_in_one, help="As for kedro run; wins over the file.")
+_RECORDS = "A folder of an earlier report, docs for instance: what its records have is not made again."
 _datasets = click.option("--datasets", default="", help="Only cells of these data sets: cora,squirrel.")
 
 
@@ -103,6 +104,7 @@ _datasets = click.option("--datasets", default="", help="Only cells of these dat
 @click.option("--trials", default=None, type=click.IntRange(1), help="Trials on each split, in place of the file's.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes of this machine.")
 @click.option("--ray", is_flag=False, flag_value="local", default=None, help="On Ray: here, or at an ADDRESS.")
+@click.option("--records", default=None, type=click.Path(file_okay=False, exists=True), help=_RECORDS)
 @click.option("--dry-run", is_flag=True, help="Only tell what is there, what would run and how long it may take.")
 @click.pass_obj
 @_one_line
@@ -114,6 +116,7 @@ def run_experiments(
     trials: int | None,
     workers: int,
     ray: str | None,
+    records: str | None,
     dry_run: bool,
 ) -> None:
     """Make what is missing of the experiments NAMES, and their reports.
@@ -126,7 +129,13 @@ def run_experiments(
         params = {**params, "evaluation": {**params.get("evaluation", {}), "trials": trials}}
     executor = None if dry_run else command.executor_of(workers, ray)
     whole = command.run(
-        metadata.project_path, names, params, datasets=_listed(datasets), executor=executor, dry_run=dry_run
+        metadata.project_path,
+        names,
+        params,
+        datasets=_listed(datasets),
+        executor=executor,
+        records=None if records is None else Path(records),
+        dry_run=dry_run,
     )
     if not whole:
         raise CommandError("some runs failed; their lines are above and in the report, and the others are done")

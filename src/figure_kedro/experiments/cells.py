@@ -20,7 +20,7 @@ from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.datasets.files.scratch import memory_of_run
 from figure_kedro.datasets.run_folder import RunFolder
 from figure_kedro.earlier import earlier_nodes
-from figure_kedro.experiments.shows import SHOWS, Show
+from figure_kedro.experiments.shows import SHOWS, Show, stage_of
 from figure_kedro.machine_errors import find_user_error
 from figure_kedro.memory import use_memory
 from figure_kedro.parameters import KINDS, Parameters
@@ -67,8 +67,7 @@ class Run:
     @property
     def key(self) -> tuple[str, str, str]:
         """Equal for runs that leave the same."""
-        stage = next((show.stage for show in SHOWS.values() if show.pipeline == self.pipeline), "evaluation")
-        return self.pipeline, self.parameters.dataset, self.parameters.key(stage)
+        return self.pipeline, self.parameters.dataset, self.parameters.key(stage_of(self.pipeline))
 
     @property
     def command(self) -> str:

@@ -10,11 +10,8 @@ from figure_kedro.datasets.run_folder import RunFolder
 from figure_kedro.errors import UserError
 from figure_kedro.experiments.cells import Run
 from figure_kedro.experiments.definition import Cell, Experiment
-from figure_kedro.experiments.records import Recorded
+from figure_kedro.experiments.records import Key, Recorded
 from figure_kedro.experiments.shows import SHOWS
-
-Key = tuple[str, str, str]
-"""Pipeline, data set and key of a run."""
 
 
 @dataclass
@@ -26,7 +23,7 @@ class Plan:
         cells: Of every experiment, each with the keys of its runs.
         runs: By key, in the order in which they are to be made.
         done: Keys of those that an earlier run has left.
-        recorded: Records of others, by key, for reports.
+        recorded: Records of others, by key: for reports, and not to be made again.
     """
 
     experiments: dict[str, Experiment]
@@ -41,7 +38,12 @@ class Plan:
 
     @property
     def missing(self) -> list[Run]:
-        return [run for key, run in self.runs.items() if key not in self.done]
+        return [run for key, run in self.runs.items() if key not in self.done and key not in self.recorded]
+
+    def needs(self, key: Key) -> set[str]:
+        """The files of a run that cells show."""
+        cells = [cell for cells in self.cells.values() for cell, keys in cells if key in keys]
+        return {name for cell in cells for name in SHOWS[cell.show.partition(".")[0]].needs}
 
 
 def plan_experiments(

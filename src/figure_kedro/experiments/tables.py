@@ -38,7 +38,8 @@ def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run
         (cell.row, cell.column): _shown(name, cell, keys, plan, failures, run_ids) for cell, keys in plan.cells[name]
     }
     timed = any(cell.show.partition(".")[0] in TIMED for cell, _ in plan.cells[name])
-    notes = [f"Times are from {machine}; the paper's are from a Tesla P100."] if timed else []
+    machines = {folder.machine or machine for folder in _recorded(plan, name)} or {machine}
+    notes = [f"Times are from {' and '.join(sorted(machines))}; the paper's are from a Tesla P100."] if timed else []
     notes += [f"{title.replace(' / ', ', ')}: {remark}" for title, remark in experiment.remarks.items()]
     columns = tuple(experiment.column_titles)
     if experiment.gain:
@@ -55,6 +56,12 @@ def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run
         notes=tuple(notes),
         paper=experiment.paper,
     )
+
+
+def _recorded(plan: Plan, name: str) -> list[Recorded]:
+    """Records of other runs that a table shows."""
+    keys = {key for _, keys in plan.cells[name] for key in keys if key not in plan.done}
+    return [plan.recorded[key] for key in keys if key in plan.recorded]
 
 
 def _shown(
