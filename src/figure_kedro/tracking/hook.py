@@ -13,6 +13,7 @@ from kedro.pipeline import Pipeline
 from kedro.pipeline.node import Node
 from kedro_mlflow.framework.hooks.mlflow_hook import MlflowHook
 from mlflow.environment_variables import MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING
+from mlflow.exceptions import MlflowException
 
 from figure_kedro.tracking.interrupt import end_as_killed_on_interrupt, restore
 
@@ -44,7 +45,13 @@ class RunTracking(MlflowHook):
 
     @hook_impl
     def after_context_created(self, context: KedroContext) -> None:
-        super().after_context_created(context)
+        try:
+            super().after_context_created(context)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+            # another first run has made the experiment since kedro-mlflow looked for it
+            super().after_context_created(context)
         self._parameters = cast("ProjectConfigLoader", context.config_loader).parameters
 
     @hook_impl
