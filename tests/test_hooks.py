@@ -1,5 +1,6 @@
 """What happens around a run."""
 
+import io
 import logging
 import signal
 import sqlite3
@@ -8,11 +9,13 @@ import sys
 
 import pytest
 from kedro.io import DatasetError
+from rich.console import Console
+from rich.logging import RichHandler
 
 from figure_kedro.cli import CommandError
 from figure_kedro.errors import UserError
 from figure_kedro.hooks import ProjectHooks
-from figure_kedro.log_noise import worth_saying
+from figure_kedro.log_noise import silence, worth_saying
 from figure_kedro.tracking.interrupt import end_as_killed_on_interrupt, restore
 
 INTERRUPTED = """
@@ -94,3 +97,12 @@ def test_settings_of_the_project_are_read_without_torch_and_optuna():
     code = "import sys, figure_kedro.settings; print({'torch', 'optuna', 'torch_geometric'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_names_are_no_markup_also_where_kedro_logs_in_its_own_way(monkeypatch):
+    said = io.StringIO()
+    handler = RichHandler(markup=True, console=Console(file=said, width=200))  # as without conf/logging.yml
+    monkeypatch.setattr(logging.getLogger(), "handlers", [handler])
+    silence()
+    logging.getLogger("figure_kedro.graph").warning("column %r of %s", "[/x]", "[bold].csv")
+    assert "column '[/x]' of [bold].csv" in said.getvalue()
