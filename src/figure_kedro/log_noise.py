@@ -1,4 +1,4 @@
-"""What is left out of the log: advice that nobody can follow, and second versions of an error's one line."""
+"""What is left out of the log: advice that nobody can follow, second versions of an error's one line, and markup."""
 
 import logging
 import sys
@@ -14,9 +14,11 @@ USELESS = (
 
 
 def silence() -> None:
-    """Filter the loggers that say such things; calling it again changes nothing."""
+    """Filter the loggers that say such things, and let nobody's names be markup; calling it again changes nothing."""
     for name in ("kedro.runner.sequential_runner", "kedro.pipeline.node", "py.warnings"):
         logging.getLogger(name).addFilter(worth_saying)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(as_it_stands)
 
 
 def worth_saying(record: logging.LogRecord) -> bool:
@@ -25,3 +27,14 @@ def worth_saying(record: logging.LogRecord) -> bool:
         return False
     # Kedro reports a failing node and how to resume; a user's mistake is reported once, at the end
     return record.levelno < logging.WARNING or find_user_error(sys.exception()) is None
+
+
+def as_it_stands(record: logging.LogRecord) -> bool:
+    """Have what is not Kedro's own shown as it is: names of files, columns and classes may hold ``[/x]``.
+
+    ``conf/logging.yml`` says so too, but an installed package and a notebook have Kedro's own way of logging, which
+    takes that for markup and ends in a traceback.
+    """
+    if record.name.partition(".")[0] != "kedro":
+        record.markup = False
+    return True

@@ -15,17 +15,23 @@ FEW = 10
 """Fewer edges than this often have as many nodes."""
 
 
-def endpoint_columns(columns: Columns, frame: pd.DataFrame, place: str) -> tuple[pd.Series, pd.Series]:
-    """The columns where edges start and end."""
+def endpoint_names(columns: Columns, frame: pd.DataFrame, place: str) -> tuple[str, str]:
+    """The names of the columns where edges start and end."""
     if len(frame.columns) < 2:
         hint = f"; {columns.setting('separator')} says what stands between columns" if columns.prefix else ""
         raise UserError(f"{place} has one column, {frame.columns[0]!r}; an edge table needs two{hint}")
     source, target = columns.source_column, columns.target_column
-    left = ignored(columns, frame)
     source = source or default_column(frame, place, "source_column and target_column", (target, *columns.no_endpoints))
     target = target or default_column(frame, place, "target_column", (source, *columns.no_endpoints))
     if source == target:
         raise UserError(f"{place}: source and target are both column {source!r}; name two columns")
+    return source, target
+
+
+def endpoint_columns(columns: Columns, frame: pd.DataFrame, place: str) -> tuple[pd.Series, pd.Series]:
+    """The columns where edges start and end."""
+    source, target = endpoint_names(columns, frame, place)
+    left = ignored(columns, frame)
     ends = column(frame, place, source), column(frame, place, target)
     if columns.source_column is None or columns.target_column is None:
         ask_about_endpoints(columns, frame, place, [source, target])

@@ -1,13 +1,15 @@
 """The user's tables: text and Parquet files, and folders of Parquet files."""
 
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from figure_kedro.datasets.sources.text_table import TextFormat, read_text_table
+from figure_kedro.datasets.sources.text_table import TextFormat, read_text_table, text_names
 from figure_kedro.errors import UserError
 from figure_kedro.graph.from_tables import named_by_text
 
@@ -36,6 +38,26 @@ def read_table(path: str, text: Collection[str | int], form: TextFormat | None =
         UserError: If the file is missing, not such a table, or empty.
     """
     form = form or TextFormat()
+    with _readable(path, form) as is_parquet:
+        frame = named_by_text(pd.read_parquet(path)) if is_parquet else read_text_table(path, text, form)
+    if frame.empty:
+        raise UserError(f"{path} has no rows")
+    return frame
+
+
+def column_names(path: str, form: TextFormat | None = None) -> list[str]:
+    """The names of the columns that :func:`read_table` gives, without reading the rows."""
+    form = form or TextFormat()
+    with _readable(path, form) as is_parquet:
+        if not is_parquet:
+            return text_names(path, form)
+        schema = pq.read_schema(min(Path(path).rglob("*.parquet")) if Path(path).is_dir() else path)
+        return list(named_by_text(schema.empty_table().to_pandas()).columns)
+
+
+@contextmanager
+def _readable(path: str, form: TextFormat) -> Iterator[bool]:
+    """Turn what is wrong with a file into a :class:`UserError`; gives whether it is Parquet."""
     check_readable(path)
     is_parquet = path.endswith(".parquet") or Path(path).is_dir()
     if not is_parquet and not path.endswith(TEXT) and form.separator is None:
@@ -44,16 +66,13 @@ def read_table(path: str, text: Collection[str | int], form: TextFormat | None =
             "set source.separator if it is text"
         )
     try:
-        frame = named_by_text(pd.read_parquet(path)) if is_parquet else read_text_table(path, text, form)
+        yield is_parquet
     except UnicodeError as error:
         raise UserError(f"{path} cannot be read as a table: {error}; set source.encoding") from error
     except UNREADABLE as error:
         if isinstance(error, UserError):  # which is a ValueError, as those of pandas are
             raise
         raise UserError(f"{path} cannot be read as a table: {' '.join(str(error).split())}") from error
-    if frame.empty:
-        raise UserError(f"{path} has no rows")
-    return frame
 
 
 def check_readable(path: str) -> None:

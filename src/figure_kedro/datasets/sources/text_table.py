@@ -75,6 +75,34 @@ def read_text_table(path: str, text: Collection[str | int], form: TextFormat) ->
             like, and only an empty cell is a missing one.
         form: Its format.
     """
+    head = _head(path, form)
+    names = head.names
+    counted = [name for name in names if not is_among(name, form.others)]
+    ids = [counted[key] for key in text if isinstance(key, int) and key < len(counted)]
+    as_text = {*ids, *(key for key in text if isinstance(key, str))}.intersection(names)
+    frame = _read(path, head, as_text)
+    if form.header is None and head.header:
+        _ask_about_header(frame, names, ids, path)
+    return frame
+
+
+def text_names(path: str, form: TextFormat) -> list[str]:
+    """The names of the columns of a text file, of which only the beginning is read."""
+    return _head(path, form).names
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What the beginning of a text file tells: the names of its columns, how it is written, where the rows begin."""
+
+    names: list[str]
+    separator: str
+    encoding: str
+    skip: int
+    header: bool
+
+
+def _head(path: str, form: TextFormat) -> _Head:
     sample, encoding, whole = _sample(path, form.encoding)
     comments = 0
     lines = sample.splitlines()
@@ -84,13 +112,7 @@ def read_text_table(path: str, text: Collection[str | int], form: TextFormat) ->
     rows, separator = _split(body, form.separator, path)
     names = _names(rows, [line for line in lines[:comments] if line.strip()], separator, form, path)
     header = form.header is not False and (not comments or names == _unique(rows[0] if rows else []))
-    counted = [name for name in names if not is_among(name, form.others)]
-    ids = [counted[key] for key in text if isinstance(key, int) and key < len(counted)]
-    as_text = {*ids, *(key for key in text if isinstance(key, str))}.intersection(names)
-    frame = _read(path, separator, encoding, comments + header, names, as_text)
-    if form.header is None and header:
-        _ask_about_header(frame, names, ids, path)
-    return frame
+    return _Head(names, separator, encoding, comments + header, header)
 
 
 def read_bytes(path: str, limit: int) -> bytes:
@@ -164,21 +186,19 @@ def _unique(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _read(
-    path: str, separator: str, encoding: str, skip: int, names: list[str], as_text: Collection[str]
-) -> pd.DataFrame:
-    missing = {name: [""] if name in as_text else ["", "NaN", "nan", "NA", "null"] for name in names}
+def _read(path: str, head: _Head, as_text: Collection[str]) -> pd.DataFrame:
+    missing = {name: [""] if name in as_text else ["", "NaN", "nan", "NA", "null"] for name in head.names}
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # rows that are longer than the header
         frame = pd.read_csv(
             path,
-            sep=separator,
-            skipinitialspace=separator == " ",
+            sep=head.separator,
+            skipinitialspace=head.separator == " ",
             header=None,
-            names=names,
-            skiprows=skip,
+            names=head.names,
+            skiprows=head.skip,
             index_col=False,
-            encoding=encoding,
+            encoding=head.encoding,
             dtype=dict.fromkeys(as_text, str),
             keep_default_na=False,
             na_values=missing,
