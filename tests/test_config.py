@@ -1,12 +1,13 @@
 """Parameters, data set files and the command line become one configuration."""
 
+import importlib.util
 import itertools
 import shutil
 from pathlib import Path
 
 import pytest
 
-from figure_kedro import settings
+from figure_kedro import config, settings
 from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation import HEADS
@@ -376,6 +377,16 @@ def test_records_of_mlflow_lie_in_the_data_folder(conf, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", mlflow["server"]["mlflow_tracking_uri"])
     other = mlflow_settings(conf, data_folder="other")
     assert other["server"]["mlflow_tracking_uri"] == f"sqlite:///{conf.parent}/other/mlflow/mlflow.db"
+
+
+def test_a_reloaded_package_knows_which_database_was_its_own(conf, monkeypatch):
+    """As in a notebook: Kedro forgets the package's modules and imports them again."""
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", loader(conf, data_folder="records").tracking()[0])
+    found = importlib.util.spec_from_file_location("config_again", config.__file__)
+    again = importlib.util.module_from_spec(found)
+    found.loader.exec_module(again)
+    other = again.ProjectConfigLoader(str(conf), runtime_params={"data_folder": "other"}, **settings.CONFIG_LOADER_ARGS)
+    assert other.tracking()[0] == f"sqlite:///{conf.parent}/other/mlflow/mlflow.db"
 
 
 def test_tracking_server_of_the_environment_wins(conf, monkeypatch):

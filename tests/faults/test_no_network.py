@@ -8,6 +8,7 @@ import sys
 from faults_project import PROJECT
 
 from figure_kedro import telemetry
+from figure_kedro.tracking import ui
 
 WATCH = """
 import os, socket
@@ -71,7 +72,7 @@ def test_kedro_viz_does_not_ask_the_package_index(monkeypatch):
 
 
 def test_servers_that_we_document_listen_on_this_machine_alone():
-    for text in ((PROJECT / "README.md").read_text(), (PROJECT / "src/figure_kedro/hooks.py").read_text()):
-        started = [line for line in text.splitlines() if "mlflow ui" in line and "--backend-store-uri" in line]
-        assert started
-        assert all("--host 127.0.0.1" in line for line in started)
+    texts = [path.read_text() for path in (PROJECT / "README.md", *(PROJECT / "docs").glob("*.md"))]
+    started = [line for text in texts for line in text.splitlines() if "mlflow ui" in line and "--backend" in line]
+    assert all("--host 127.0.0.1" in line for line in started)
+    assert ui.HOST == "127.0.0.1"
