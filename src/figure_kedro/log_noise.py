@@ -1,6 +1,7 @@
 """What is left out of the log: advice that nobody can follow, and second versions of an error's one line."""
 
 import logging
+import os
 import sys
 
 from figure_kedro.machine_errors import find_user_error
@@ -17,6 +18,8 @@ def silence() -> None:
     """Filter the loggers that say such things; calling it again changes nothing."""
     for name in ("kedro.runner.sequential_runner", "kedro.pipeline.node", "py.warnings"):
         logging.getLogger(name).addFilter(worth_saying)
+    if "viz" in sys.argv:  # its server is a process that warns before it reads this project
+        os.environ.setdefault("PYTHONWARNINGS", "ignore:ORJSONResponse is deprecated")
 
 
 def worth_saying(record: logging.LogRecord) -> bool:

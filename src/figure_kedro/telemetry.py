@@ -4,6 +4,8 @@ import os
 import sys
 from importlib import import_module
 
+from packaging.version import Version
+
 OFF = {
     "DO_NOT_TRACK": "1",
     "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -22,4 +24,5 @@ def switch_off() -> None:
         import_module("mlflow.telemetry.client").set_telemetry_client()
     if "viz" in sys.argv or "kedro_viz" in sys.modules:
         # it has no setting for this: `kedro viz run` asks the package index for a newer version of itself
-        vars(import_module("kedro_viz.integrations.pypi"))["get_latest_version"] = lambda: None
+        installed = Version(import_module("kedro_viz").__version__)
+        vars(import_module("kedro_viz.integrations.pypi"))["get_latest_version"] = lambda: installed
