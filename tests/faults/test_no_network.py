@@ -64,13 +64,17 @@ def test_nothing_in_the_package_unpickles_evaluates_or_loads_unsafely():
                         assert getattr(keyword.value, "value", None) is False, (file, node.lineno)
 
 
-def test_kedro_viz_does_not_ask_the_package_index(monkeypatch):
+def test_kedro_viz_and_its_pages_do_not_ask_the_package_index(monkeypatch):
     import kedro_viz
+    import kedro_viz.api.rest.responses.version as page
     import kedro_viz.integrations.pypi as index
 
     monkeypatch.setattr(index, "get_latest_version", lambda: 1 / 0)
+    monkeypatch.setattr(page, "get_latest_version", lambda: 1 / 0)
     telemetry.switch_off()
     assert not index.is_running_outdated_version(Version(kedro_viz.__version__), index.get_latest_version())
+    answer = page.get_version_response()
+    assert (answer.latest, answer.is_outdated) == (kedro_viz.__version__, False)
 
 
 def test_servers_that_we_document_listen_on_this_machine_alone():
