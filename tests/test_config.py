@@ -81,6 +81,11 @@ def test_local_file_changes_what_it_names_and_nothing_else(conf):
     assert (parameters.filters.size, parameters.filters.bank) == (5, "monomial")
 
 
+def test_without_a_folder_for_settings_of_ones_own_there_are_those_of_the_project(conf):
+    shutil.rmtree(conf / "local")
+    assert loader(conf, dataset="csbm").parameters.dataset == "csbm"
+
+
 def test_file_of_the_method_wins_over_parameters_and_the_data_set_over_the_method(conf):
     (conf / "local" / "methods").mkdir()
     (conf / "local" / "methods" / "dgi.yml").write_text("dgi: {filters: {size: 2, bank: chebyshev}}")

@@ -57,6 +57,8 @@ class ProjectConfigLoader(OmegaConfigLoader):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not (Path(self.conf_source) / self.default_run_env).is_dir():
+            self.default_run_env = self.base_env  # nobody has settings of their own; Kedro would read none at all
         self._read: dict[str, dict[str, Any]] = {}
         for kind in ("datasets", "methods", "experiments"):
             self.config_patterns.setdefault(kind, [f"{kind}/*"])

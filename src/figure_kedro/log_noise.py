@@ -11,13 +11,24 @@ USELESS = (
     "Using synchronous mode for loading and saving data",  # said on every run
     "Add type hints to the `predict` method",  # about a class of kedro-mlflow
     "ORJSONResponse is deprecated",  # about a class of kedro-viz
+    "No Kedro project found in",  # kedro-viz, where the package runs by itself
+    "Could not find a Kedro project to create stats file",
+)
+
+LOGGERS = (
+    "kedro.runner.sequential_runner",
+    "kedro.pipeline.node",
+    "kedro_viz.integrations.kedro.hooks",
+    "kedro_viz.integrations.kedro.hooks_utils",
+    "py.warnings",
 )
 
 
 def silence() -> None:
     """Filter the loggers that say such things; calling it again changes nothing."""
-    for name in ("kedro.runner.sequential_runner", "kedro.pipeline.node", "py.warnings"):
+    for name in LOGGERS:
         logging.getLogger(name).addFilter(worth_saying)
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # MLflow tells at length that there is no Git
     if "viz" in sys.argv:  # its server is a process that warns before it reads this project
         os.environ.setdefault("PYTHONWARNINGS", "ignore:ORJSONResponse is deprecated")
 

@@ -140,7 +140,7 @@ figure img { display: block; max-width: 100%; max-height: 28rem; background: #ff
 figcaption { font-size: 0.875rem; color: var(--muted); margin-top: 0.2rem; }
 .settings { columns: 20rem; column-gap: 2rem; }
 .settings > div { break-inside: avoid; padding-bottom: 0.5rem; }
-.settings .pairs { grid-template-columns: minmax(9rem, 60%) 1fr; }
+.settings .pairs { grid-template-columns: minmax(7rem, max-content) minmax(4rem, 1fr); }
 .settings h3 { margin-top: 0; }
 @media (max-width: 40rem) {
   .pairs { grid-template-columns: minmax(5rem, 50%) 1fr; gap: 0.2rem 0.8rem; }
