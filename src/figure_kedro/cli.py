@@ -1,4 +1,4 @@
-"""The commands of the project: ``kedro run`` with one ``--params``, ``search``, ``experiment`` and ``runs``."""
+"""The commands of the project: ``run`` with one ``--params``, ``search``, ``experiment``, ``runs``, ``mlflow ui``."""
 
 import copy
 import functools
@@ -192,6 +192,41 @@ def runs(metadata: Any, params: dict[str, Any], datasets: str, key: str | None, 
         show_runs(metadata.project_path, params, datasets=_listed(datasets), key=key, limit=limit)
     except UserError as error:
         raise CommandError(str(error)) from None
+
+
+class MlflowCommands(click.Group):
+    """kedro-mlflow's commands; ``ui`` is ours, so that it opens the records of any data folder."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted({*self.commands, *self._plugin().list_commands(context)})
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        return self.commands.get(name) or self._plugin().get_command(context, name)
+
+    @staticmethod
+    def _plugin() -> click.Group:
+        from kedro_mlflow.framework.cli.cli import mlflow_commands
+
+        return mlflow_commands
+
+
+@cli.group(cls=MlflowCommands)
+def mlflow() -> None:
+    """Use mlflow-specific commands inside kedro project."""
+
+
+@mlflow.command()
+@click.option("--params", multiple=True, callback=_all_in_one, help="data_folder=..., if it is another one.")
+@click.option("--env", "-e", default=None, help="The environment within conf.")
+@click.option("--port", "-p", default=None, help="The port to listen on; default: 5000.")
+@click.option("--host", "-h", default=None, help="The address to listen on; default: 127.0.0.1, this machine alone.")
+@click.pass_obj
+@_one_line
+def ui(metadata: Any, params: dict[str, Any], env: str | None, port: str | None, host: str | None) -> None:
+    """Open MLflow's pages on the runs of this project."""
+    from figure_kedro.tracking.ui import open_ui
+
+    open_ui(metadata.project_path, params, env=env, port=port, host=host)
 
 
 def _listed(names: str) -> list[str]:

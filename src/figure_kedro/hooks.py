@@ -119,7 +119,7 @@ class ProjectHooks:
             paths = {name.replace("_", " "): str(short(path)) for name, path in index.existing().items()}
             folder = {"run folder": str(short(index.folder))}
             # the end of a run is for people: a table on the console that the progress bars use, not a line of the log
-            rich.get_console().print(summary_panel(catalog.load("summary"), folder | paths, _mlflow_command()))
+            rich.get_console().print(summary_panel(catalog.load("summary"), folder | paths, self._ui_command()))
             return
         for name, path in {**_reports(pipeline, catalog), **_outputs(index, pipeline)}.items():
             logger.info("%s is in %s", name, short(path), extra={"markup": False})
@@ -130,6 +130,11 @@ class ProjectHooks:
         mistake = find_user_error(error)
         if mistake is not None:
             raise CommandError(str(mistake)) from None
+
+    def _ui_command(self) -> str:
+        from figure_kedro.tracking.ui import ui_command
+
+        return ui_command(cast(ProjectConfigLoader, self._context.config_loader)) if self._context else ""
 
     def _end_turn(self) -> None:
         if self._turns is not None:
@@ -199,10 +204,3 @@ def _outputs(index: "RunIndex", pipeline: Pipeline) -> dict[str, Path]:
     if "encoder" not in pipeline.all_outputs():
         return {}
     return {**index.existing(), "the run folder": index.folder}
-
-
-def _mlflow_command() -> str:
-    import mlflow
-
-    uri = mlflow.get_tracking_uri().replace(f"sqlite:///{Path.cwd()}/", "sqlite:///")
-    return f"mlflow ui --host 127.0.0.1 --workers 1 --backend-store-uri {uri}"
