@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from figure_kedro.datasets.files.unfinished import Unfinished
-from figure_kedro.datasets.files.writing import cannot_write
+from figure_kedro.datasets.files.writing import WAYS, cannot_write
 from figure_kedro.datasets.sources.id_columns import IdColumn
 from figure_kedro.errors import UserError
 from figure_kedro.graph.graph import LONGEST_ID
@@ -56,18 +56,19 @@ class EdgeDatabase:
                 "a table that is larger than memory is read with DuckDB, which is not installed; run pip install "
                 "'figure_kedro[large]', or raise memory"
             ) from None
-        self._errors = (duckdb.IOException, duckdb.OutOfMemoryException)
+        self._duckdb = duckdb
         self._folder, self._columns = folder, columns
         self._unfinished = Unfinished(folder / "edges", folder=True)
         limit = max(int(SHARE * memory().limit), LEAST)
-        settings = {
+        settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": f"{limit}B",
             "temp_directory": str(self._unfinished.path / "more"),
             "threads": max(1, min(os.cpu_count() or 1, limit // GIB)),
             "autoinstall_known_extensions": False,  # nothing is fetched
             "autoload_known_extensions": False,
         }
-        self._connection = duckdb.connect(str(self._unfinished.path / "edges.duckdb"), config=settings)
+        with self._in_one_line():
+            self._connection = duckdb.connect(str(self._unfinished.path / "edges.duckdb"), config=settings)
         types = [f"{name} {column.stored}" for name, column in zip(ENDS, columns, strict=True)]
         self._run(f"CREATE TABLE given ({', '.join([*types, *(['weight REAL'] if weighted else [])])})")
         self._weighted = weighted
@@ -195,8 +196,14 @@ class EdgeDatabase:
     def _in_one_line(self) -> Iterator[None]:
         try:
             yield
-        except self._errors as error:
+        except self._duckdb.Error as error:
             text = " ".join(str(error).split())
-            if "No space left" in text or "temp_directory_size" in text:
-                raise UserError(cannot_write(self._folder, OSError(errno.ENOSPC, ""))) from error
-            raise UserError(f"DuckDB cannot read the edges within {memory().limit / GIB:.3g} GiB: {text}") from error
+            reason = next((number for number in WAYS if os.strerror(number).lower() in text.lower()), None)
+            reason = errno.ENOSPC if "temp_directory_size" in text else reason
+            if reason is not None:
+                raise UserError(cannot_write(self._folder, OSError(reason, ""))) from error
+            if isinstance(error, self._duckdb.IOException | self._duckdb.OutOfMemoryException):
+                raise UserError(
+                    f"DuckDB cannot work on the edges ({text}); raise memory, or see to the disk"
+                ) from error
+            raise

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from figure_kedro.datasets.files.content import unchanged
 from figure_kedro.datasets.sources.graphml import read_graphml
 from figure_kedro.datasets.sources.large_own import graph_of_large_table, scratch_of_large
 from figure_kedro.datasets.sources.own_archive import graph_of_archive
@@ -94,6 +95,11 @@ class Own(Source):
         Raises:
             UserError: For anything in the tables that makes no graph, naming the file, the column and the row or node.
         """
+        files = [self.settings.edges, *filter(None, [self.settings.nodes])]
+        with unchanged(*files):
+            return self._read(name)
+
+    def _read(self, name: str) -> Graph:
         settings = self.settings
         check_readable(settings.edges)
         if settings.edges.endswith(".npz"):
