@@ -203,7 +203,5 @@ class EdgeDatabase:
             if reason is not None:
                 raise UserError(cannot_write(self._folder, OSError(reason, ""))) from error
             if isinstance(error, self._duckdb.IOException | self._duckdb.OutOfMemoryException):
-                raise UserError(
-                    f"DuckDB cannot work on the edges ({text}); raise memory, or see to the disk"
-                ) from error
+                raise UserError(f"DuckDB cannot work on the edges ({text}); raise memory or free some disk") from error
             raise
