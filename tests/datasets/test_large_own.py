@@ -130,6 +130,11 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path):
     assert_same(*(way(tmp_path, edges=str(folder)) for way in (load_large, load)))
 
 
+def test_what_a_run_that_was_killed_has_left_is_removed(tmp_path, edges):
+    (tmp_path / "scratch" / ".edges.0123456789ab.part").mkdir(parents=True)
+    load_large(tmp_path, edges=edges, ignore=("w",))  # which looks for anything that is left
+
+
 def test_the_log_says_which_way_is_taken(tmp_path, edges, caplog):
     caplog.set_level(logging.INFO)
     load_large(tmp_path, edges=edges, ignore=("w",))

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from figure_kedro.datasets.files.unfinished import Unfinished
+from figure_kedro.datasets.files.unfinished import Unfinished, remove_abandoned
 from figure_kedro.datasets.files.writing import WAYS, cannot_write
 from figure_kedro.datasets.sources.id_columns import IdColumn
 from figure_kedro.errors import UserError
@@ -58,6 +58,7 @@ class EdgeDatabase:
             ) from None
         self._duckdb = duckdb
         self._folder, self._columns = folder, columns
+        remove_abandoned(folder)  # what a run that was killed has left
         self._unfinished = Unfinished(folder / "edges", folder=True)
         limit = max(int(SHARE * memory().limit), LEAST)
         settings: dict[str, str | bool | int | float | list[str]] = {
