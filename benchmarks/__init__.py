@@ -20,6 +20,7 @@ BENCHMARKS = (
     "training_decoupled",
     "training_growth",
     "whole_run",
+    "own_table",
     "methods_epochs",
     "methods_memory",
     "evaluation_search",

@@ -12,6 +12,7 @@ from figure_kedro.experiments.cells import Run
 from figure_kedro.experiments.definition import Cell, Experiment
 from figure_kedro.experiments.records import Key, Recorded
 from figure_kedro.experiments.shows import SHOWS
+from figure_kedro.planning import predicted_seconds
 
 
 @dataclass
@@ -90,7 +91,8 @@ def plan_experiments(
 
 
 def estimate(run: Run, journal: Iterable[Mapping[str, Any]]) -> float | None:
-    """Seconds that a run may take, from what earlier ones took: those most like it decide.
+    """Seconds that a run may take, from what earlier ones took: those most like it decide. Where none is, the cost
+    model does, if it knows how large the graph is.
 
     Args:
         run: That is to be made.
@@ -102,7 +104,7 @@ def estimate(run: Run, journal: Iterable[Mapping[str, Any]]) -> float | None:
         seconds = [line["seconds"] for line in ended if all(line.get(name) == ours[name] for name in alike)]
         if seconds:
             return float(statistics.median(seconds))
-    return None
+    return predicted_seconds(run.parameters, run.pipeline)
 
 
 def journal_line(run: Run, seconds: float, error: str) -> dict[str, Any]:
