@@ -26,5 +26,6 @@ BENCHMARKS = (
     "single_filter",
     "new_nodes",
     "serving",
+    "peers",
 )
 """The benchmarks in the order in which they run."""
