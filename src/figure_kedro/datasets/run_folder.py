@@ -27,7 +27,7 @@ class RunFolder:
 
     def has(self, *names: str) -> bool:
         """Whether all of these files are there; a damaged one counts as missing, and is made anew."""
-        fetch(self.path)
+        fetch(self.path, only=lambda file: file.rpartition("/")[2] in names)
         return all(is_whole(self.path / name) for name in names)
 
     def _load(self, name: str) -> Any:

@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from figure_kedro.datasets.files.locks import Lock
@@ -78,13 +79,14 @@ def remote_of(path: Path) -> Remote | None:
     return next((remote for folder, remote in _mirrored.items() if path.is_relative_to(folder)), None)
 
 
-def fetch(path: Path, *, held: bool = False) -> None:
+def fetch(path: Path, *, held: bool = False, only: Callable[[str], bool] = lambda name: True) -> None:
     """Get what is published of the key that a path belongs to; nothing happens in a data folder of this machine.
 
     Args:
         path: A file or folder.
         held: Whether the caller holds the lock of the key. Otherwise it is taken for that long, and if another process
             has it nothing is fetched: that one has.
+        only: Says which files of the key are wanted, by their paths below the data folder.
     """
     remote, key = _found(path)
     if remote is None or key is None:
@@ -92,7 +94,7 @@ def fetch(path: Path, *, held: bool = False) -> None:
     lock = Lock(remote.folder / "locks" / f"{key}.lock")
     if held or lock.acquire_now():
         try:
-            remote.fetch(key)
+            remote.fetch(key, only)
         finally:
             lock.release()
 
