@@ -24,6 +24,8 @@ from figure_kedro.datasets.files.remote import LISTINGS, Remote, key_of
 from figure_kedro.datasets.files.tensor_file import CheckpointFile
 from figure_kedro.datasets.graph_dataset import GraphDataset
 from figure_kedro.datasets.run_index import RunIndex
+from figure_kedro.datasets.sealed import TextDataset
+from figure_kedro.datasets.typed_json import MethodSettingsDataset
 from figure_kedro.errors import UserError
 from figure_kedro.estimator import FiGURe
 from figure_kedro.methods.kinds.figure import FigureSettings
@@ -81,6 +83,14 @@ def test_a_graph_that_one_machine_publishes_another_one_reads(folder_on):
     found = GraphDataset(filepath=str(there)).load()
     assert found.checksum == graph.checksum
     assert np.array_equal(found.features, graph.features)
+
+
+def test_a_dataset_that_no_run_asks_for_is_fetched_when_it_is_loaded(folder_on):
+    for dataset, data in ((TextDataset, "a page"), (MethodSettingsDataset, FigureSettings(dim=7))):
+        place = f"06_models/toy/k{len(str(data))}/file"
+        dataset(filepath=str(folder_on("first") / place)).save(data)
+        publish(folder_on("first") / place)
+        assert dataset(filepath=str(folder_on("second") / place)).load() == data
 
 
 def test_what_is_not_listed_is_not_there(machines):

@@ -99,6 +99,12 @@ def fetch(path: Path, *, held: bool = False, only: Callable[[str], bool] = lambd
             lock.release()
 
 
+def fetch_missing(path: Path) -> None:
+    """Get the key of something that is not here: a catalog in a notebook is asked for it, and no run."""
+    if not path.exists():
+        fetch(path)
+
+
 def publish(path: Path) -> None:
     """Put all that is here of the key that a path belongs to, which the caller holds, to its remote folder."""
     remote, key = _found(path)
@@ -140,11 +146,16 @@ def saved(path: Path, every: float = 0.0) -> None:
     _sent[path] = time.monotonic()
 
 
+def address(path: Path) -> str:
+    """Where something is for everybody: a path of this machine, or what it is a mirror of."""
+    remote = remote_of(path)
+    return str(path) if remote is None else f"{remote.uri}/{remote.name(path.absolute())}".removesuffix("/.")
+
+
 def shown(path: Path) -> str:
-    """Where something is: as a person would type it here, or its address for everybody."""
-    if (remote := remote_of(path)) is not None:
-        return f"{remote.uri}/{remote.name(path.absolute())}".removesuffix("/.")
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    """The same as a person would type it here."""
+    here = remote_of(path) is None and path.is_relative_to(Path.cwd())
+    return str(path.relative_to(Path.cwd())) if here else address(path)
 
 
 def is_there(path: Path) -> bool:
