@@ -27,5 +27,6 @@ BENCHMARKS = (
     "single_filter",
     "new_nodes",
     "serving",
+    "peers",
 )
 """The benchmarks in the order in which they run."""

@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
+from figure_kedro.datasets.files.data_folder import is_address, local_folder
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.time_limit import at_most
 
@@ -157,6 +158,8 @@ class ProjectConfigLoader(OmegaConfigLoader):
             OmegaConf.register_new_resolver(name, resolver, replace=True)
 
     def _setting(self, path: str) -> Any:
+        if path == "data_folder" and is_address(self.parameters.data_folder):
+            return str(self._data_folder())
         value: Any = self.parameters
         for part in path.split("."):
             value = getattr(value, part)
@@ -206,7 +209,7 @@ class ProjectConfigLoader(OmegaConfigLoader):
         return self._data_folder() / "locks"
 
     def _data_folder(self) -> Path:
-        return Path(self.conf_source).resolve().parent / self.parameters.data_folder
+        return local_folder(Path(self.conf_source).resolve().parent, self.parameters.data_folder)
 
     def _mlflow_folder(self) -> Path:
         return self._data_folder() / "mlflow"

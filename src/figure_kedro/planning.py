@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from figure_kedro.cost import EPOCHS, Work, full_step_bytes, stage_costs, total
+from figure_kedro.datasets.files.data_folder import local_folder
 from figure_kedro.datasets.files.scratch import memory_of_run
 from figure_kedro.datasets.sources import SOURCES
 from figure_kedro.datasets.sources.source import GraphSize
@@ -39,7 +40,7 @@ class RunLimits:
     """
 
     def __init__(self, run: Parameters, project: Path, nodes: Collection[str]) -> None:
-        self._run, self._folder, self._nodes = run, project / run.data_folder, nodes
+        self._run, self._folder, self._nodes = run, local_folder(project, run.data_folder), nodes
         self.said = False
         self._before = set_memory(memory_of_run(run.memory, self._folder))
 

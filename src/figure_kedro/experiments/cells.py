@@ -17,6 +17,7 @@ from kedro.io import DataCatalog
 from kedro.runner import SequentialRunner
 
 from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.datasets.files.data_folder import check_storage, local_folder
 from figure_kedro.datasets.files.scratch import memory_of_run
 from figure_kedro.datasets.run_folder import RunFolder
 from figure_kedro.earlier import earlier_nodes
@@ -79,7 +80,7 @@ class Run:
     def folder(self) -> RunFolder:
         """Where it leaves its numbers."""
         _, dataset, key = self.key
-        return RunFolder(self.project / self.parameters.data_folder / "08_reporting" / dataset / key)
+        return RunFolder(local_folder(self.project, self.parameters.data_folder) / "08_reporting" / dataset / key)
 
     def exists(self) -> bool:
         """Whether an earlier run has left what it makes."""
@@ -129,13 +130,15 @@ def _run(project: Path, changes: dict[str, Any], pipeline: str) -> None:
 
     bootstrap_project(project)
     loader = project_loader(project).with_params(_given(changes))
+    run, folder = loader.parameters, local_folder(project, loader.parameters.data_folder)
+    check_storage(folder)
     catalog = _catalog(project, loader)
     pipelines = register_pipelines()
     earlier = earlier_nodes(pipelines["__default__"], pipelines[pipeline], catalog)
-    run, turns, hooks = loader.parameters, Turns(catalog), _create_hook_manager()
+    turns, hooks = Turns(catalog), _create_hook_manager()
     hooks.register(turns)
     try:
-        with use_memory(memory_of_run(run.memory, project / run.data_folder)):
+        with use_memory(memory_of_run(run.memory, folder)):
             SequentialRunner().run(earlier + pipelines[pipeline], catalog, hooks)
         catalog.load("run_index").write()
     finally:

@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 from yaml import YAMLError
 
 from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.datasets.files.data_folder import local_folder
 from figure_kedro.datasets.files.whole_file import write_whole
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.execution import Executor, LocalProcesses, ThisProcess
@@ -228,7 +229,7 @@ def _tell(console: Console, plan: Plan, journal: Journal) -> None:
 
 def _reports(loader: ProjectConfigLoader, given: dict[str, Any]) -> Path:
     parameters = loader.with_params(_folders(given)).parameters
-    return Path(loader.conf_source).parent / parameters.data_folder / "08_reporting"
+    return local_folder(Path(loader.conf_source).parent, parameters.data_folder) / "08_reporting"
 
 
 def _folders(given: dict[str, Any]) -> dict[str, Any]:

@@ -134,7 +134,7 @@ class RunTracking(MlflowHook):
             mlflow.set_tag("data_checksum", graph.profile["checksum"])
         if self._stage in ("inference", "neighbours"):
             paths = {name: getattr(catalog.get(name), "_filepath", None) for name in pipeline.all_outputs()}
-            mlflow.set_tags(path_tags({name: path for name, path in paths.items() if path}))
+            mlflow.set_tags(path_tags({name: Path(path) for name, path in paths.items() if path}))
         if self._stage not in ("representation", "projection", "evaluation"):
             return
         if not self._trained and catalog.exists("loss_curve"):
@@ -148,7 +148,8 @@ class RunTracking(MlflowHook):
         # all of the report is in the folder of the pictures; embeddings are as large as a graph and stay where they are
         kept = {"report": "pictures"} | {name: name for name in ("weights", "classifier", "predictions", "loss_curve")}
         log_files(
-            {name: found[what] for name, what in kept.items() if what in found}, self._parameters.tracking.artefact_mb
+            {name: found[what] for name, what in kept.items() if what in found and found[what].exists()},
+            self._parameters.tracking.artefact_mb,
         )
         if self._stage == "evaluation":
             self._log_model(catalog)
