@@ -42,9 +42,11 @@ class Executor(ABC):
 
     Args:
         threads: That every task may use.
+        workers: Tasks at a time; work that can be divided is divided among so many.
     """
 
     threads: int
+    workers: int = 1
 
     @abstractmethod
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
@@ -52,3 +54,6 @@ class Executor(ABC):
 
         A task whose process dies is begun again elsewhere. Closing the iterator ends what is still running.
         """
+
+    def close(self) -> None:  # noqa: B027  (most have nothing to end)
+        """No more tasks are to come."""

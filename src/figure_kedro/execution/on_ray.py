@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from figure_kedro.errors import UserError
@@ -20,13 +21,15 @@ class OnRay(Executor):
     Args:
         address: Of a cluster, for instance ``ray://head:10001`` or ``auto``; ``None`` starts one on this machine.
         threads: CPUs of every task.
+        workers: Tasks at a time, at most; 0 leaves that to Ray.
 
     Raises:
         UserError: If Ray is not installed or there is no cluster at the address.
     """
 
-    def __init__(self, address: str | None = None, threads: int = 1) -> None:
-        self.threads = threads
+    def __init__(self, address: str | None = None, threads: int = 1, workers: int = 0) -> None:
+        self.threads, self.workers = threads, max(1, workers)
+        self._at_a_time = workers or None
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             import ray
@@ -50,30 +53,35 @@ class OnRay(Executor):
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
         ray = self._ray
         self._check_resources(tasks)
-        remote = ray.remote(_call)
-        pending = {
-            remote.options(
-                num_cpus=self.threads,
-                num_gpus=task.gpus,
-                memory=task.memory or None,
-                max_retries=ATTEMPTS - 1,
-                runtime_env={"env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0"}},
-            ).remote(task.function, task.arguments): number
-            for number, task in enumerate(tasks)
-        }
+        waiting = iter(enumerate(tasks))
+        pending = {self._submit(task): number for number, task in islice(waiting, self._at_a_time)}
         try:
             while pending:
                 (ready,), _ = ray.wait(list(pending), num_returns=1)
                 number = pending.pop(ready)
                 try:
-                    yield number, ray.get(ready)
+                    result = ray.get(ready)
                 except ray.exceptions.RayError as error:
-                    yield number, Lost(f"Ray gave it up: {_line(error)}")
+                    result = Lost(f"Ray gave it up: {_line(error)}")
+                pending |= {self._submit(task): number for number, task in islice(waiting, 1)}
+                yield number, result
         finally:
             for reference in pending:
                 ray.cancel(reference, force=True)
-            if self._started:
-                ray.shutdown()
+
+    def _submit(self, task: Task) -> Any:
+        options = self._ray.remote(_call).options(
+            num_cpus=self.threads,
+            num_gpus=task.gpus,
+            memory=task.memory or None,
+            max_retries=ATTEMPTS - 1,
+            runtime_env={"env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0"}},
+        )
+        return options.remote(task.function, task.arguments)
+
+    def close(self) -> None:
+        if self._started:
+            self._ray.shutdown()
 
     def _check_resources(self, tasks: Sequence[Task]) -> None:
         """A task that no machine could ever take would wait for ever."""
