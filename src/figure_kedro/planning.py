@@ -37,7 +37,7 @@ class RunLimits:
     def __init__(self, run: Parameters, project: Path, nodes: Collection[str]) -> None:
         self._run, self._folder, self._nodes = run, project / run.data_folder, nodes
         self.said = False
-        self._executor = make_executor(run.execution)
+        self._executor = make_executor(run.execution, self._folder)
         self._executor_before = set_executor(self._executor)
         self._before = set_memory(memory_of_run(run.memory, self._folder))
 

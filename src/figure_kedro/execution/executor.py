@@ -1,9 +1,14 @@
 """The one interface to whatever runs work."""
 
+import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from figure_kedro.errors import UserError
+from figure_kedro.execution.shared_folder import SharedFolder
 
 ATTEMPTS = 3
 """How often a task is begun before it is given up; only the death of what runs it counts, not an error of its own."""
@@ -15,7 +20,7 @@ class Task:
 
     Args:
         function: Importable, not a closure; it never raises what a caller should know, but returns it.
-        arguments: Plain values; files are passed by their paths.
+        arguments: Plain values, and arrays, of which other processes get large ones by the names of their files.
         gpus: How many it needs.
         memory: Bytes it needs; 0 is unknown.
     """
@@ -43,17 +48,49 @@ class Executor(ABC):
     Args:
         threads: That every task may use.
         workers: Tasks at a time; work that can be divided is divided among so many.
+        shared: Where other processes find arrays; none if tasks run in this one.
     """
 
     threads: int
     workers: int = 1
+    shared: SharedFolder | None = None
 
     @abstractmethod
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[int, Any]]:
         """Yield the number of each task with what it returned, or :class:`Lost`, in the order in which they end.
 
         A task whose process dies is begun again elsewhere. Closing the iterator ends what is still running.
         """
 
-    def close(self) -> None:  # noqa: B027  (most have nothing to end)
+    def results(self, tasks: Sequence[Task], what: str) -> dict[int, Any]:
+        """What all tasks returned, by number.
+
+        Args:
+            tasks: They return a :class:`UserError` that the caller should know.
+            what: Names them, for an error.
+
+        Raises:
+            UserError: The first one that is returned, or that a task is lost; those that are still running are ended.
+        """
+        done: dict[int, Any] = {}
+        results = self.run(tasks)
+        try:
+            for number, result in results:
+                if isinstance(result, UserError):
+                    raise result
+                if isinstance(result, Lost):
+                    raise UserError(f"{what} came to no end: {result.reason}")
+                done[number] = result
+        finally:
+            results.close()
+        return done
+
+    def close(self) -> None:
         """No more tasks are to come."""
+        if self.shared is not None:
+            self.shared.close()
+
+
+def default_folder() -> Path:
+    """Where arrays lie for other processes unless a run says so."""
+    return Path(tempfile.gettempdir())

@@ -2,17 +2,22 @@
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from figure_kedro.errors import UserError
-from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task
+from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task, default_folder
+from figure_kedro.execution.shared_folder import SharedFolder
 from figure_kedro.training.threads import allowed_cores
 
 CONTEXT = multiprocessing.get_context("spawn")  # a fork of a process with threads, as torch has them, may hang
@@ -25,26 +30,30 @@ class LocalProcesses(Executor):
 
     Args:
         workers: How many; never more than there are cores.
+        folder: Where they find arrays.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, folder: Path | None = None) -> None:
         cores = allowed_cores()
         if not 1 <= workers <= cores:
             raise UserError(f"{workers} workers on {cores} cores would wait for each other; choose 1 to {cores}")
         self.workers, self.threads = workers, cores // workers
+        self.shared: SharedFolder = SharedFolder(folder or default_folder())
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[int, Any]]:
         waiting, begun = deque(enumerate(tasks)), Counter[int]()
         busy: dict[Connection, tuple[_Worker, int]] = {}
+        kept: dict[int, list[np.ndarray]] = {}
         idle = [_Worker(self.threads) for _ in range(min(self.workers, len(tasks)))]
         try:
             while waiting or busy:
                 while waiting and idle:
                     worker, (number, task) = idle.pop(), waiting.popleft()
                     begun[number] += 1
-                    with suppress(ConnectionError):  # it died while it was idle, which is seen below
-                        worker.connection.send((task.function, task.arguments))
                     busy[worker.connection] = worker, number
+                    packed, kept[number] = self.shared.pack((task.function, task.arguments))
+                    with suppress(ConnectionError):  # it died while it was idle, which is seen below
+                        worker.connection.send_bytes(packed)
                 for ready in wait(list(busy)):
                     worker, number = busy.pop(cast(Connection, ready))
                     try:
@@ -58,6 +67,7 @@ class LocalProcesses(Executor):
                         result = Lost(f"its process died {ATTEMPTS} times, for instance for want of memory")
                     else:
                         idle.append(worker)
+                    del kept[number]
                     yield number, result
         finally:
             for worker in [*idle, *(worker for worker, _ in busy.values())]:
@@ -106,7 +116,7 @@ def _serve(connection: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
-            function, arguments = connection.recv()
+            function, arguments = pickle.loads(connection.recv_bytes())
         except (EOFError, OSError):
             return
         connection.send(function(*arguments))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from figure_kedro.execution.executor import Executor
 from figure_kedro.execution.local import LocalProcesses
@@ -9,8 +10,12 @@ from figure_kedro.execution.settings import ExecutionSettings
 from figure_kedro.execution.this_process import ThisProcess
 
 
-def make_executor(settings: ExecutionSettings) -> Executor:
+def make_executor(settings: ExecutionSettings, folder: Path | None = None) -> Executor:
     """What runs tasks as the settings say; close it when no more are to come.
+
+    Args:
+        settings: Where tasks run.
+        folder: Where other processes find arrays, on all machines; default: that of temporary files.
 
     Raises:
         UserError: If there are fewer cores than workers, Ray is not installed, or there is no cluster at the address.
@@ -18,8 +23,8 @@ def make_executor(settings: ExecutionSettings) -> Executor:
     if settings.backend == "ray":
         from figure_kedro.execution.on_ray import OnRay
 
-        return OnRay(settings.address, workers=settings.workers)
-    return LocalProcesses(settings.workers) if settings.backend == "local" else ThisProcess()
+        return OnRay(settings.address, workers=settings.workers, folder=folder)
+    return LocalProcesses(settings.workers, folder) if settings.backend == "local" else ThisProcess()
 
 
 _current: Executor = ThisProcess()

@@ -1,13 +1,18 @@
 """Work on Ray, on this machine or a cluster."""
 
 import os
+import pickle
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from figure_kedro.errors import UserError
-from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task
+from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task, default_folder
+from figure_kedro.execution.shared_folder import SharedFolder
 
 ANSWER_SECONDS = 10.0
 """How long an address may take to answer."""
@@ -16,20 +21,24 @@ ANSWER_SECONDS = 10.0
 class OnRay(Executor):
     """Runs tasks on a Ray cluster; a task whose worker or machine dies is begun again elsewhere.
 
-    Ray gets the path of the project and settings, no arrays: all machines see the same folder.
+    Ray gets settings, small arrays and the names of files, no large arrays: all machines see the same folder.
 
     Args:
         address: Of a cluster, for instance ``ray://head:10001`` or ``auto``; ``None`` starts one on this machine.
         threads: CPUs of every task.
         workers: Tasks at a time, at most; 0 leaves that to Ray.
+        folder: Where all machines find arrays.
 
     Raises:
         UserError: If Ray is not installed or there is no cluster at the address.
     """
 
-    def __init__(self, address: str | None = None, threads: int = 1, workers: int = 0) -> None:
+    def __init__(
+        self, address: str | None = None, threads: int = 1, workers: int = 0, folder: Path | None = None
+    ) -> None:
         self.threads, self.workers = threads, max(1, workers)
         self._at_a_time = workers or None
+        self.shared: SharedFolder = SharedFolder(folder or default_folder())
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             import ray
@@ -50,11 +59,19 @@ class OnRay(Executor):
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise UserError(f"there is no Ray cluster at {address or 'this machine'} ({_line(error)})") from None
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[int, Any]]:
         ray = self._ray
         self._check_resources(tasks)
         waiting = iter(enumerate(tasks))
-        pending = {self._submit(task): number for number, task in islice(waiting, self._at_a_time)}
+        kept: dict[int, list[np.ndarray]] = {}
+        pending: dict[Any, int] = {}
+
+        def submit(count: int | None) -> None:
+            for number, task in islice(waiting, count):
+                packed, kept[number] = self.shared.pack((task.function, task.arguments))
+                pending[self._submit(task, packed)] = number
+
+        submit(self._at_a_time)
         try:
             while pending:
                 (ready,), _ = ray.wait(list(pending), num_returns=1)
@@ -63,13 +80,14 @@ class OnRay(Executor):
                     result = ray.get(ready)
                 except ray.exceptions.RayError as error:
                     result = Lost(f"Ray gave it up: {_line(error)}")
-                pending |= {self._submit(task): number for number, task in islice(waiting, 1)}
+                del kept[number]
+                submit(1)
                 yield number, result
         finally:
             for reference in pending:
                 ray.cancel(reference, force=True)
 
-    def _submit(self, task: Task) -> Any:
+    def _submit(self, task: Task, packed: bytes) -> Any:
         options = self._ray.remote(_call).options(
             num_cpus=self.threads,
             num_gpus=task.gpus,
@@ -77,9 +95,10 @@ class OnRay(Executor):
             max_retries=ATTEMPTS - 1,
             runtime_env={"env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0"}},
         )
-        return options.remote(task.function, task.arguments)
+        return options.remote(packed)
 
     def close(self) -> None:
+        super().close()
         if self._started:
             self._ray.shutdown()
 
@@ -109,5 +128,6 @@ def _line(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _call(function: Any, arguments: tuple[Any, ...]) -> Any:
+def _call(packed: bytes) -> Any:
+    function, arguments = pickle.loads(packed)
     return function(*arguments)
