@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend
 
 CHECKSUM = "crc32"
@@ -50,6 +51,18 @@ class TrialJournal(BaseJournalBackend):
             except OSError:
                 stream.truncate(self._size)
                 raise
+
+
+class TrialStorage(JournalStorage):
+    """A :class:`TrialJournal` as Optuna's storage, which knows its file.
+
+    Args:
+        path: Of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(TrialJournal(path))
+        self.path = path
 
 
 def _line(log: dict[str, Any]) -> bytes:
