@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from figure_kedro.evaluation.split_work import SplitWork
+from figure_kedro.execution import ExecutionSettings, make_executor
 
 
 def square(number):
@@ -46,6 +47,11 @@ def sleep_and_tell(folder, number, seconds):
     Path(folder, f"{number}-{os.getpid()}").write_text(place)
     time.sleep(seconds)
     return number
+
+
+def executor_inside(backend, workers):
+    """What runs the tasks of a run that is itself a task."""
+    return type(make_executor(ExecutionSettings(backend=backend, workers=workers))).__name__
 
 
 @dataclass(frozen=True, eq=False)

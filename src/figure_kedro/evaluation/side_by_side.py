@@ -2,23 +2,22 @@
 
 import pickle
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import lru_cache, partial
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from optuna.storages import BaseStorage
 
 from figure_kedro.cost import PROCESS_BYTES
 from figure_kedro.datasets.files.scratch import ScratchFolder
 from figure_kedro.datasets.files.trial_journal import TrialStorage
-from figure_kedro.datasets.files.unfinished import Unfinished
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation.selection import SplitResult
 from figure_kedro.evaluation.split_work import SplitWork
 from figure_kedro.evaluation.under_way import UnderWay
 from figure_kedro.execution import Executor, Lost, Task
-from figure_kedro.execution.by_path import pack, unpack
 from figure_kedro.memory import Memory, memory, use_memory
 from figure_kedro.training.threads import threads
 from figure_kedro.tuning.study import take_up
@@ -93,32 +92,29 @@ def _elsewhere(
     on_trial: OnTrial,
     ended: OnSplit,
 ) -> None:
-    with Unfinished(files.folder, folder=True) as folder, _watched(files, splits, on_trial):
+    with _watched(files, splits, on_trial):
         limit = Memory(memory().limit // executor.workers, ScratchFolder(files.folder.parent))
-        sent = pack(work, folder.path), files, limit, executor.threads
+        sent = work, uuid.uuid4().hex, files, limit, executor.threads
         needs = _gpus(work), int(PROCESS_BYTES + 2 * sum(view.nbytes for view in work.views))
         for split in splits:
             _seed(files, split, storage, work)
         settings = work.first_settings() if len(splits) < executor.workers else []
         first = [(split, number) for split in splits for number in range(len(settings))]
         tasks = [Task(fit_first, (*sent, *which, settings[which[1]]), *needs) for which in first]
-        for number, result in _run(executor, tasks):
-            _checked(result, first[number][0])
+        with closing(executor.run(tasks)) as results:
+            for number, result in results:
+                _checked(result, first[number][0])
         tasks = [Task(evaluate_one, (*sent, split, settings), *needs) for split in splits]
-        for number, result in _run(executor, tasks):
-            split = splits[number]
-            _checked(result, split)
-            found = files.result(split)
-            if found is None:
-                raise UserError(f"what came out of split {split} is not in {files.folder}; do all workers see it?")
-            on_trial(split, work.fits)
-            ended(split, found)
+        with closing(executor.run(tasks)) as results:
+            for number, result in results:
+                split = splits[number]
+                _checked(result, split)
+                found = files.result(split)
+                if found is None:
+                    raise UserError(f"what came out of split {split} is not in {files.folder}; do all workers see it?")
+                on_trial(split, work.fits)
+                ended(split, found)
         files.take_up_journals(storage)
-
-
-def _run(executor: Executor, tasks: list[Task]) -> Iterator[tuple[int, Any]]:
-    with closing(cast(Generator[tuple[int, Any]], executor.run(tasks))) as results:
-        yield from results
 
 
 def _checked(result: Any, split: int) -> None:
@@ -160,19 +156,20 @@ def _gpus(work: SplitWork) -> float:
 
 
 def evaluate_one(
-    message: bytes, files: UnderWay, limit: Memory, cores: int, split: int, settings: list[dict[str, Any]]
+    work: SplitWork, token: str, files: UnderWay, limit: Memory, cores: int, split: int, settings: list[dict[str, Any]]
 ) -> Exception | None:
     """A task: evaluate a split and leave what came out beside the journal."""
 
-    def evaluate(work: SplitWork) -> None:
-        result = work.evaluate(split, files.journal(split), partial(files.tell, split), files.fits_of(split, settings))
+    def evaluate(same: SplitWork) -> None:
+        result = same.evaluate(split, files.journal(split), partial(files.tell, split), files.fits_of(split, settings))
         files.keep_result(split, result)
 
-    return _task(message, limit, cores, evaluate)
+    return _task(_seen_before(work, token), limit, cores, evaluate)
 
 
 def fit_first(
-    message: bytes,
+    work: SplitWork,
+    token: str,
     files: UnderWay,
     limit: Memory,
     cores: int,
@@ -182,18 +179,17 @@ def fit_first(
 ) -> Exception | None:
     """A task: one of the fits that the search of a split begins with."""
 
-    def fit(work: SplitWork) -> None:
+    def fit(same: SplitWork) -> None:
         if files.fit(split, number, choice) is None:  # else it was made before a kill
             with suppress(UserError):  # the search meets it again and counts the trial as failed
-                files.keep_fit(split, number, choice, work.fit(split, choice))
+                files.keep_fit(split, number, choice, same.fit(split, choice))
 
-    return _task(message, limit, cores, fit)
+    return _task(_seen_before(work, token), limit, cores, fit)
 
 
-def _task(message: bytes, limit: Memory, cores: int, do: Callable[[SplitWork], None]) -> Exception | None:
+def _task(work: SplitWork, limit: Memory, cores: int, do: Callable[[SplitWork], None]) -> Exception | None:
     """Do a piece of work; an error is returned, for whoever gave the work out."""
     try:
-        work = _unpacked(message)
         with use_memory(limit), threads(min(work.settings.threads, cores)):
             do(work)
     except Exception as error:
@@ -201,10 +197,15 @@ def _task(message: bytes, limit: Memory, cores: int, do: Callable[[SplitWork], N
     return None
 
 
-@lru_cache(maxsize=1)
-def _unpacked(message: bytes) -> SplitWork:
-    """A worker prepares what a head reads once, for all splits that it gets."""
-    return cast(SplitWork, unpack(message))
+_last: tuple[str, SplitWork] | None = None
+
+
+def _seen_before(work: SplitWork, token: str) -> SplitWork:
+    """The same work as it was sent before: a worker prepares what a head reads once, for all splits that it gets."""
+    global _last
+    if _last is None or _last[0] != token:
+        _last = token, work
+    return _last[1]
 
 
 def _sendable(error: Exception) -> Exception:

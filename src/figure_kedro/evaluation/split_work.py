@@ -27,7 +27,7 @@ from figure_kedro.projections import Projection
 class SplitWork:
     """What a head learns from, for all splits.
 
-    It consists of plain values and arrays, so that :func:`~figure_kedro.execution.by_path.pack` can send it.
+    It consists of plain values and arrays, so that an executor can send it, with the arrays by path.
 
     Args:
         settings: Of the head.

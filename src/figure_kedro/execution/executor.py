@@ -13,6 +13,10 @@ from figure_kedro.execution.shared_folder import SharedFolder
 ATTEMPTS = 3
 """How often a task is begun before it is given up; only the death of what runs it counts, not an error of its own."""
 
+INSIDE = "FIGURE_INSIDE_TASK"
+"""Set in the environment of a process that does a task for another one: it starts no processes of its own, since the
+cores are divided already."""
+
 
 @dataclass(frozen=True)
 class Task:

@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from figure_kedro.errors import UserError
-from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task, default_folder
+from figure_kedro.execution.executor import ATTEMPTS, INSIDE, Executor, Lost, Task, default_folder
 from figure_kedro.execution.shared_folder import SharedFolder
 from figure_kedro.training.threads import allowed_cores
 
@@ -113,6 +113,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 def _serve(connection: Connection) -> None:
+    os.environ[INSIDE] = "1"
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:

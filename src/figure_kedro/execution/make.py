@@ -1,10 +1,11 @@
 """From settings to what runs the tasks of a run."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from figure_kedro.execution.executor import Executor
+from figure_kedro.execution.executor import INSIDE, Executor
 from figure_kedro.execution.local import LocalProcesses
 from figure_kedro.execution.settings import ExecutionSettings
 from figure_kedro.execution.this_process import ThisProcess
@@ -13,6 +14,8 @@ from figure_kedro.execution.this_process import ThisProcess
 def make_executor(settings: ExecutionSettings, folder: Path | None = None) -> Executor:
     """What runs tasks as the settings say; close it when no more are to come.
 
+    Inside of a task that is this process, whatever they say: whoever gave the task out has divided the cores already.
+
     Args:
         settings: Where tasks run.
         folder: Where other processes find arrays, on all machines; default: that of temporary files.
@@ -20,6 +23,8 @@ def make_executor(settings: ExecutionSettings, folder: Path | None = None) -> Ex
     Raises:
         UserError: If there are fewer cores than workers, Ray is not installed, or there is no cluster at the address.
     """
+    if INSIDE in os.environ:
+        return ThisProcess()
     if settings.backend == "ray":
         from figure_kedro.execution.on_ray import OnRay
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from figure_kedro.errors import UserError
-from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task, default_folder
+from figure_kedro.execution.executor import ATTEMPTS, INSIDE, Executor, Lost, Task, default_folder
 from figure_kedro.execution.shared_folder import SharedFolder
 
 ANSWER_SECONDS = 10.0
@@ -93,7 +93,9 @@ class OnRay(Executor):
             num_gpus=task.gpus,
             memory=task.memory or None,
             max_retries=ATTEMPTS - 1,
-            runtime_env={"env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0"}},
+            runtime_env={
+                "env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0", INSIDE: "1"}
+            },
         )
         return options.remote(packed)
 

@@ -20,6 +20,7 @@ from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.datasets.files.scratch import memory_of_run
 from figure_kedro.datasets.run_folder import RunFolder
 from figure_kedro.earlier import earlier_nodes
+from figure_kedro.execution import make_executor, use_executor
 from figure_kedro.experiments.shows import SHOWS, Show
 from figure_kedro.machine_errors import find_user_error
 from figure_kedro.memory import use_memory
@@ -136,7 +137,8 @@ def _run(project: Path, changes: dict[str, Any], pipeline: str) -> None:
     run, turns, hooks = loader.parameters, Turns(catalog), _create_hook_manager()
     hooks.register(turns)
     try:
-        with use_memory(memory_of_run(run.memory, project / run.data_folder)):
+        limit = memory_of_run(run.memory, project / run.data_folder)
+        with use_memory(limit), use_executor(make_executor(run.execution)):
             SequentialRunner().run(earlier + pipelines[pipeline], catalog, hooks)
         catalog.load("run_index").write()
     finally:
