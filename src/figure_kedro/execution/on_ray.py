@@ -8,8 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from figure_kedro.errors import UserError
 from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task, default_folder
 from figure_kedro.execution.shared_folder import SharedFolder
@@ -63,13 +61,11 @@ class OnRay(Executor):
         ray = self._ray
         self._check_resources(tasks)
         waiting = iter(enumerate(tasks))
-        kept: dict[int, list[np.ndarray]] = {}
         pending: dict[Any, int] = {}
 
         def submit(count: int | None) -> None:
             for number, task in islice(waiting, count):
-                packed, kept[number] = self.shared.pack((task.function, task.arguments))
-                pending[self._submit(task, packed)] = number
+                pending[self._submit(task)] = number
 
         submit(self._at_a_time)
         try:
@@ -80,14 +76,13 @@ class OnRay(Executor):
                     result = ray.get(ready)
                 except ray.exceptions.RayError as error:
                     result = Lost(f"Ray gave it up: {_line(error)}")
-                del kept[number]
                 submit(1)
                 yield number, result
         finally:
             for reference in pending:
                 ray.cancel(reference, force=True)
 
-    def _submit(self, task: Task, packed: bytes) -> Any:
+    def _submit(self, task: Task) -> Any:
         options = self._ray.remote(_call).options(
             num_cpus=self.threads,
             num_gpus=task.gpus,
@@ -95,7 +90,7 @@ class OnRay(Executor):
             max_retries=ATTEMPTS - 1,
             runtime_env={"env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0"}},
         )
-        return options.remote(packed)
+        return options.remote(self.shared.pack((task.function, task.arguments)))
 
     def close(self) -> None:
         super().close()
