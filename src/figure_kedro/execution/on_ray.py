@@ -1,16 +1,21 @@
 """Work on Ray, on this machine or a cluster."""
 
+import logging
 import os
 import pickle
 import socket
 from collections.abc import Generator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from figure_kedro.errors import UserError
 from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task, default_folder
 from figure_kedro.execution.shared_folder import SharedFolder
+from figure_kedro.training.loop import TrainingObjective, TrainingRecord
+from figure_kedro.training.settings import TrainingSettings
+
+logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 10.0
 """How long an address may take to answer."""
@@ -45,6 +50,12 @@ class OnRay(Executor):
         self._ray, self._started = ray, not ray.is_initialized()
         if self._started:
             self._connect(address)
+        try:
+            if workers:
+                self._check_team(threads, 0)
+        except UserError:
+            self.close()
+            raise
 
     def _connect(self, address: str | None) -> None:
         _check_reachable(address)
@@ -91,6 +102,30 @@ class OnRay(Executor):
             runtime_env={"env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0"}},
         )
         return options.remote(self.shared.pack((task.function, task.arguments)))
+
+    def train(self, objective: TrainingObjective, settings: TrainingSettings, **given: Any) -> TrainingRecord:
+        """By all workers, where these can share the rows, as those of the decoupled strategy; else in this process."""
+        if not getattr(objective, "divisible", False):
+            logger.info("workers share a training with representation.strategy=decoupled and stored corruptions only")
+            return super().train(objective, settings, **given)
+        from figure_kedro.execution.training_on_ray import train_on_ray
+
+        cpus = settings.threads or self.threads
+        self._check_team(cpus, gpus=int(given["device"].type == "cuda"))
+        divisible = cast(Any, objective)
+        return train_on_ray(divisible, settings, shared=self.shared, workers=self.workers, cpus=cpus, **given)
+
+    def _check_team(self, cpus: int, gpus: int) -> None:
+        """Workers that never find a place at the same time would wait for ever."""
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        needs = {"CPU": cpus, "GPU": gpus}
+        room = sum(min(int(node.get(name, 0) // need) for name, need in needs.items() if need) for node in nodes)
+        if room < self.workers:
+            wanted = ", ".join(f"{need:g} {name}" for name, need in needs.items() if need)
+            raise UserError(
+                f"the Ray cluster has room for {room} workers with {wanted} each, and execution.workers is "
+                f"{self.workers}; lower it or add a machine"
+            )
 
     def close(self) -> None:
         super().close()

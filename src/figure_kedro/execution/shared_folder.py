@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from figure_kedro.datasets.files.scratch import reserve
-from figure_kedro.datasets.files.unfinished import Unfinished
+from figure_kedro.datasets.files.unfinished import Unfinished, remove_abandoned
 from figure_kedro.datasets.files.writing import writing
 
 BY_NAME = 2**16
@@ -81,13 +81,15 @@ class SharedFolder:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._place = folder.absolute() / "shared"
+        self._place = folder.absolute() / "shared" / "arrays"
         self._folder: Unfinished | None = None
         self._copies: dict[int, tuple[weakref.ref[np.ndarray], np.ndarray]] = {}
 
     @property
     def path(self) -> Path:
-        self._folder = self._folder or Unfinished(self._place, folder=True)
+        if self._folder is None:
+            remove_abandoned(self._place.parent)  # of processes that were killed
+            self._folder = Unfinished(self._place, folder=True)
         return self._folder.path
 
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> np.ndarray:

@@ -20,6 +20,7 @@ from figure_kedro.methods.encoder import FigureModel
 from figure_kedro.methods.full import average_contrast
 from figure_kedro.methods.method import Allocate
 from figure_kedro.parts import Decides, Settings
+from figure_kedro.training.team import ALONE, Team
 
 RUN = 512
 """Neighbouring rows that are read together, so that a batch from disk is not read row by row."""
@@ -66,7 +67,7 @@ class DecoupledObjective:
     ) -> None:
         if not module.linear:
             raise UserError("the decoupled strategy needs one shared encoder of one layer; choose full or sampled")
-        self.module, self._settings, self._rows = module, settings, matrix.shape[0]
+        self.module, self._settings, self._rows, self._team = module, settings, matrix.shape[0], ALONE
         propagation = Propagation(module.trained, features, matrix, bank, settings.columns, allocate)
         generator = torch.Generator().manual_seed(seed)
         orders: dict[str, np.ndarray | None] = {"true": None}
@@ -76,6 +77,16 @@ class DecoupledObjective:
         self._true, *self._corrupted = propagation.run(orders)
         self._propagation = None if settings.corruptions else propagation  # training holds no graph
 
+    @property
+    def divisible(self) -> bool:
+        """Whether several workers can share the rows: each of them holds no graph."""
+        return self._propagation is None
+
+    def for_team(self, team: Team) -> "DecoupledObjective":
+        """The same for one of several workers, whose losses are those of its share of every batch."""
+        self._team = team
+        return self
+
     def losses(self, epoch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
         encoder = self.module.encoders[0]
         if self._propagation is None:
@@ -84,7 +95,9 @@ class DecoupledObjective:
             order = torch.randperm(self._rows, generator=generator).numpy()
             (corrupted,) = self._propagation.run({"fresh": order})
         for runs in self._batches(generator):
-            yield average_contrast(self.module, self._blocks(runs, corrupted, encoder.linear_map()))
+            rows = sum(run.stop - run.start for run in runs)
+            blocks = self._blocks(self._team.share(runs), corrupted, encoder.linear_map())
+            yield average_contrast(self.module, blocks, team=self._team, rows=rows)
 
     def _blocks(
         self, runs: list[slice], corrupted: Stored, weights: torch.Tensor
