@@ -87,7 +87,7 @@ def train_on_ray(
             resources_per_worker={"CPU": cpus},
             placement_strategy="SPREAD",  # they read far more than they tell each other
         ),
-        run_config=ray.train.RunConfig(  # type: ignore[call-arg]  (Ray's types are those of an older version)
+        run_config=ray.train.RunConfig(  # type: ignore[call-arg]
             name=folder.name,
             storage_path=str(folder),
             failure_config=ray.train.FailureConfig(max_failures=FAILURES),

@@ -105,7 +105,7 @@ class DecoupledObjective:
         for index in self.module.trained:
             true, false = (_rows(part[index], runs).to(weights.device) for part in (self._true, corrupted))
             both = torch.stack([true, false], dim=1).view(-1, len(weights))  # (2 rows, f + 1)
-            yield index, (both @ weights).view(len(true), -1)  # (rows, 2 d)
+            yield index, (both @ weights).view(len(true), 2 * weights.shape[1])  # (rows, 2 d)
 
     def _batches(self, generator: torch.Generator) -> Iterator[list[slice]]:
         n, rows = self._rows, self._settings.batch_rows
