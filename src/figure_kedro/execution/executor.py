@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from figure_kedro.errors import UserError
 from figure_kedro.execution.shared_folder import SharedFolder
+from figure_kedro.training.loop import CheckpointStore, Listener, TrainingObjective, TrainingRecord, train
+from figure_kedro.training.settings import TrainingSettings
 
 ATTEMPTS = 3
 """How often a task is begun before it is given up; only the death of what runs it counts, not an error of its own."""
@@ -89,6 +93,26 @@ class Executor(ABC):
             results.close()
         return done
 
+    def train(
+        self,
+        objective: TrainingObjective,
+        settings: TrainingSettings,
+        *,
+        device: torch.device,
+        checkpoints: CheckpointStore | None = None,
+        fingerprint: str = "",
+        listeners: Sequence[Listener] = (),
+    ) -> TrainingRecord:
+        """As :func:`~figure_kedro.training.loop.train`: in this process, unless workers can share the rows."""
+        return train(
+            objective,
+            settings,
+            device=device,
+            checkpoints=checkpoints,
+            fingerprint=fingerprint,
+            listeners=listeners,
+        )
+
     def close(self) -> None:
         """No more tasks are to come."""
         if self.shared is not None:
@@ -97,4 +121,4 @@ class Executor(ABC):
 
 def default_folder() -> Path:
     """Where arrays lie for other processes unless a run says so."""
-    return Path(tempfile.gettempdir())
+    return Path(tempfile.gettempdir()) / "figure_kedro"

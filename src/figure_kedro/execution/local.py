@@ -13,8 +13,6 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from figure_kedro.errors import UserError
 from figure_kedro.execution.executor import ATTEMPTS, INSIDE, Executor, Lost, Task, default_folder
 from figure_kedro.execution.shared_folder import SharedFolder
@@ -43,7 +41,6 @@ class LocalProcesses(Executor):
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[int, Any]]:
         waiting, begun = deque(enumerate(tasks)), Counter[int]()
         busy: dict[Connection, tuple[_Worker, int]] = {}
-        kept: dict[int, list[np.ndarray]] = {}
         idle = [_Worker(self.threads) for _ in range(min(self.workers, len(tasks)))]
         try:
             while waiting or busy:
@@ -51,7 +48,7 @@ class LocalProcesses(Executor):
                     worker, (number, task) = idle.pop(), waiting.popleft()
                     begun[number] += 1
                     busy[worker.connection] = worker, number
-                    packed, kept[number] = self.shared.pack((task.function, task.arguments))
+                    packed = self.shared.pack((task.function, task.arguments))
                     with suppress(ConnectionError):  # it died while it was idle, which is seen below
                         worker.connection.send_bytes(packed)
                 for ready in wait(list(busy)):
@@ -67,7 +64,6 @@ class LocalProcesses(Executor):
                         result = Lost(f"its process died {ATTEMPTS} times, for instance for want of memory")
                     else:
                         idle.append(worker)
-                    del kept[number]
                     yield number, result
         finally:
             for worker in [*idle, *(worker for worker, _ in busy.values())]:

@@ -1,18 +1,21 @@
 """Work on Ray, on this machine or a cluster."""
 
+import logging
 import os
 import pickle
 import socket
 from collections.abc import Generator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, cast
 
 from figure_kedro.errors import UserError
 from figure_kedro.execution.executor import ATTEMPTS, INSIDE, Executor, Lost, Task, default_folder
 from figure_kedro.execution.shared_folder import SharedFolder
+from figure_kedro.training.loop import TrainingObjective, TrainingRecord
+from figure_kedro.training.settings import TrainingSettings
+
+logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 10.0
 """How long an address may take to answer."""
@@ -47,6 +50,12 @@ class OnRay(Executor):
         self._ray, self._started = ray, not ray.is_initialized()
         if self._started:
             self._connect(address)
+        try:
+            if workers:
+                self._check_team(threads, 0)
+        except UserError:
+            self.close()
+            raise
 
     def _connect(self, address: str | None) -> None:
         _check_reachable(address)
@@ -63,13 +72,11 @@ class OnRay(Executor):
         ray = self._ray
         self._check_resources(tasks)
         waiting = iter(enumerate(tasks))
-        kept: dict[int, list[np.ndarray]] = {}
         pending: dict[Any, int] = {}
 
         def submit(count: int | None) -> None:
             for number, task in islice(waiting, count):
-                packed, kept[number] = self.shared.pack((task.function, task.arguments))
-                pending[self._submit(task, packed)] = number
+                pending[self._submit(task)] = number
 
         submit(self._at_a_time)
         try:
@@ -80,14 +87,13 @@ class OnRay(Executor):
                     result = ray.get(ready)
                 except ray.exceptions.RayError as error:
                     result = Lost(f"Ray gave it up: {_line(error)}")
-                del kept[number]
                 submit(1)
                 yield number, result
         finally:
             for reference in pending:
                 ray.cancel(reference, force=True)
 
-    def _submit(self, task: Task, packed: bytes) -> Any:
+    def _submit(self, task: Task) -> Any:
         options = self._ray.remote(_call).options(
             num_cpus=self.threads,
             num_gpus=task.gpus,
@@ -97,7 +103,31 @@ class OnRay(Executor):
                 "env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0", INSIDE: "1"}
             },
         )
-        return options.remote(packed)
+        return options.remote(self.shared.pack((task.function, task.arguments)))
+
+    def train(self, objective: TrainingObjective, settings: TrainingSettings, **given: Any) -> TrainingRecord:
+        """By all workers, where these can share the rows, as those of the decoupled strategy; else in this process."""
+        if not getattr(objective, "divisible", False):
+            logger.info("workers share a training with representation.strategy=decoupled and stored corruptions only")
+            return super().train(objective, settings, **given)
+        from figure_kedro.execution.training_on_ray import train_on_ray
+
+        cpus = settings.threads or self.threads
+        self._check_team(cpus, gpus=int(given["device"].type == "cuda"))
+        divisible = cast(Any, objective)
+        return train_on_ray(divisible, settings, shared=self.shared, workers=self.workers, cpus=cpus, **given)
+
+    def _check_team(self, cpus: int, gpus: int) -> None:
+        """Workers that never find a place at the same time would wait for ever."""
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        needs = {"CPU": cpus, "GPU": gpus}
+        room = sum(min(int(node.get(name, 0) // need) for name, need in needs.items() if need) for node in nodes)
+        if room < self.workers:
+            wanted = ", ".join(f"{need:g} {name}" for name, need in needs.items() if need)
+            raise UserError(
+                f"the Ray cluster has room for {room} workers with {wanted} each, and execution.workers is "
+                f"{self.workers}; lower it or add a machine"
+            )
 
     def close(self) -> None:
         super().close()

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from figure_kedro.datasets.files.scratch import reserve
-from figure_kedro.datasets.files.unfinished import Unfinished
+from figure_kedro.datasets.files.unfinished import Unfinished, remove_abandoned
 from figure_kedro.datasets.files.writing import writing
 
 BY_NAME = 2**16
@@ -69,8 +69,7 @@ class Output:
         self._array[...] = values
 
     def __reduce__(self) -> tuple[Any, ...]:
-        place = Place.of(self._array)
-        assert place is not None, "another process can only fill what lies in a file with a name"
+        place = _place(self._array)
         return Place, (place.path, place.dtype, place.shape, place.offset)
 
 
@@ -82,12 +81,15 @@ class SharedFolder:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._place = folder.absolute() / "shared"
+        self._place = folder.absolute() / "shared" / "arrays"
         self._folder: Unfinished | None = None
+        self._copies: dict[int, tuple[weakref.ref[np.ndarray], np.ndarray]] = {}
 
     @property
     def path(self) -> Path:
-        self._folder = self._folder or Unfinished(self._place, folder=True)
+        if self._folder is None:
+            remove_abandoned(self._place.parent)  # of processes that were killed
+            self._folder = Unfinished(self._place, folder=True)
         return self._folder.path
 
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> np.ndarray:
@@ -103,40 +105,47 @@ class SharedFolder:
         weakref.finalize(array, _remove, path)
         return array
 
-    def pack(self, value: Any) -> tuple[bytes, list[np.ndarray]]:
-        """Pickle something with all its large arrays by the names of their files.
+    def pack(self, value: Any) -> bytes:
+        """Pickle something with all its large arrays by the names of their files, for ``pickle.loads`` elsewhere.
 
-        Returns:
-            What ``pickle.loads`` undoes elsewhere, and arrays that must be kept until then.
+        An array that lies in no file is copied to one, which is there as long as the array is.
         """
         packed = io.BytesIO()
-        packer = _Packer(packed, self.empty)
-        packer.dump(value)
-        return packed.getvalue(), packer.written
+        _Packer(packed, self._place_of).dump(value)
+        return packed.getvalue()
+
+    def _place_of(self, array: np.ndarray) -> Place:
+        key, place = id(array), Place.of(array)
+        if place is not None:
+            return place
+        if key not in self._copies or self._copies[key][0]() is not array:
+            copy = self.empty(array.shape, array.dtype)
+            self._copies[key] = weakref.ref(array, lambda _: self._copies.pop(key, None)), copy
+            _place(copy).fill(array)
+        return _place(self._copies[key][1])
 
     def close(self) -> None:
+        self._copies.clear()
         if self._folder is not None:
             self._folder.discard()
             self._folder = None
 
 
 class _Packer(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, empty: Callable[[tuple[int, ...], npt.DTypeLike], np.ndarray]) -> None:
+    def __init__(self, file: io.BytesIO, place_of: Callable[[np.ndarray], Place]) -> None:
         super().__init__(file, protocol=5)
-        self._empty = empty
-        self.written: list[np.ndarray] = []
+        self._place_of = place_of
 
     def reducer_override(self, value: Any) -> Any:
         if not isinstance(value, np.ndarray) or value.nbytes < BY_NAME or value.dtype.hasobject:
             return NotImplemented
-        place = Place.of(value)
-        if place is None:
-            written = self._empty(value.shape, value.dtype)
-            place = Place.of(written)
-            assert place is not None
-            place.fill(value)
-            self.written.append(written)
-        return _array, (place,)
+        return _array, (self._place_of(value),)
+
+
+def _place(array: np.ndarray) -> Place:
+    place = Place.of(array)
+    assert place is not None, "another process can only fill what lies in a file with a name"
+    return place
 
 
 def _array(place: Place) -> np.ndarray:
