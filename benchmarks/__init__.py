@@ -24,6 +24,7 @@ BENCHMARKS = (
     "methods_epochs",
     "methods_memory",
     "evaluation_search",
+    "experiment_overhead",
     "single_filter",
     "new_nodes",
     "serving",

@@ -179,6 +179,7 @@ def test_what_is_no_part_decides_nothing(tmp_path):
     others = {"dataset": "other", "protocol": "paper", "data_folder": "elsewhere", "raw_mirror": str(tmp_path)}
     others |= {"tracking": {"artefact_mb": 1, "system_metrics": True}, "model": {"package": True, "register": "name"}}
     others |= {"reporting": {"formats": "pdf+svg"}, "memory": 0.5}
+    others |= {"execution": {"backend": "ray", "workers": 2, "address": "auto"}}
     assert set(Parameters.model_fields) == {*others, *KINDS, *ASKED}
     for name, value in others.items():
         assert keys(**{name: value}) == keys()

@@ -3,7 +3,12 @@
 import os
 import signal
 import time
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+from figure_kedro.evaluation.split_work import SplitWork
+from figure_kedro.execution import ExecutionSettings, make_executor
 
 
 def square(number):
@@ -42,3 +47,41 @@ def sleep_and_tell(folder, number, seconds):
     Path(folder, f"{number}-{os.getpid()}").write_text(place)
     time.sleep(seconds)
     return number
+
+
+def executor_inside(backend, workers):
+    """What runs the tasks of a run that is itself a task."""
+    return type(make_executor(ExecutionSettings(backend=backend, workers=workers))).__name__
+
+
+@dataclass(frozen=True, eq=False)
+class WorkThatKills(SplitWork):
+    """Kills its process in the middle of one split, the first time."""
+
+    marker: str = ""
+
+    def evaluate(self, split, storage, on_trial, tried=lambda choice: None):
+        def die_after_two(ended):
+            on_trial(ended)
+            if split == 1 and ended == 2:
+                die_once(self.marker, None)
+
+        return super().evaluate(split, storage, die_after_two, tried)
+
+
+@dataclass(frozen=True, eq=False)
+class WorkThatTells(SplitWork):
+    """Leaves a file for every fit, with the process that made it."""
+
+    folder: str = ""
+
+    @cached_property
+    def head(self):
+        head, fit = super().head, type(super().head).fit
+
+        def told(inputs, choice, *others):
+            Path(self.folder, f"{os.getpid()}-{time.monotonic_ns()}").touch()
+            return fit(head, inputs, choice, *others)
+
+        head.fit = told
+        return head

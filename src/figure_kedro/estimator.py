@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from figure_kedro.datasets.files.tensor_file import read_tensors, write_json, write_tensors
 from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError
+from figure_kedro.execution import executor
 from figure_kedro.features import large_columns, structural_features
 from figure_kedro.filters import BANKS, BankSettings, Operator
 from figure_kedro.graph import Graph, as_graph
@@ -33,7 +34,6 @@ from figure_kedro.training.loop import (
     TrainingDivergedError,
     TrainingObjective,
     TrainingRecord,
-    train,
 )
 from figure_kedro.training.progress import ProgressBar
 from figure_kedro.training.settings import TrainingSettings
@@ -164,7 +164,7 @@ class Representation(TransformerMixin, BaseEstimator):
             if objective is not None and isinstance(machine, TrainingSettings):
                 bar = [ProgressBar(machine, self.settings.method)] if self.progress else []
                 try:
-                    self.record_ = train(
+                    self.record_ = executor().train(
                         objective,
                         machine,
                         device=device,

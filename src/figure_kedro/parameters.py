@@ -14,6 +14,7 @@ from figure_kedro.datasets.files.data_folder import check_address, is_address
 from figure_kedro.datasets.sources import SOURCES, SourceSettings
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation import HEADS, ClassifierSettings, HeadSettings
+from figure_kedro.execution.settings import ExecutionSettings
 from figure_kedro.features import STRUCTURAL, FeatureSettings
 from figure_kedro.filters import BANKS, BankSettings
 from figure_kedro.inference.settings import InferenceSettings, NeighbourSettings
@@ -76,6 +77,7 @@ class Parameters(Settings):
     classifier: ClassifierSettings = ClassifierSettings()
     inference: InferenceSettings = InferenceSettings()
     neighbours: NeighbourSettings = NeighbourSettings()
+    execution: ExecutionSettings = ExecutionSettings()
     model: ModelSettings = ModelSettings()
     tracking: TrackingSettings = TrackingSettings()
     reporting: ReportingSettings = ReportingSettings()

@@ -13,6 +13,7 @@ from figure_kedro.datasets.sources.source import GraphSize
 from figure_kedro.embeddings import STORED_NUMBERS
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation import HEADS
+from figure_kedro.execution import make_executor, set_executor
 from figure_kedro.filters import BANKS
 from figure_kedro.graph import Graph, Targets
 from figure_kedro.memory import FREE_SHARE, GIB, Memory, free_memory, memory, set_memory
@@ -31,7 +32,8 @@ STAGES = {"data_processing": 3, "representation": 5}
 
 
 class RunLimits:
-    """The memory that one run keeps to, and what is said about it, once, when it is known how large the graph is.
+    """The memory that one run keeps to, where its tasks are done, and what is said about that, once, when it is known
+    how large the graph is.
 
     Args:
         run: Its settings.
@@ -42,6 +44,8 @@ class RunLimits:
     def __init__(self, run: Parameters, project: Path, nodes: Collection[str]) -> None:
         self._run, self._folder, self._nodes = run, local_folder(project, run.data_folder), nodes
         self.said = False
+        self._executor = make_executor(run.execution, self._folder)
+        self._executor_before = set_executor(self._executor)
         self._before = set_memory(memory_of_run(run.memory, self._folder))
 
     def begin(self) -> None:
@@ -57,6 +61,8 @@ class RunLimits:
     def end(self) -> None:
         """Let what comes after the run keep to what there was before."""
         set_memory(self._before)
+        set_executor(self._executor_before)
+        self._executor.close()
 
     def _say(self, size: GraphSize) -> None:
         self.said = True

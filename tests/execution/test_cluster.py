@@ -1,6 +1,5 @@
 """A Ray cluster of two machines, one of which dies in the middle."""
 
-import os
 import time
 from pathlib import Path
 
@@ -13,25 +12,6 @@ from figure_kedro.experiments.cells import Outcome, make
 
 TESTS = Path(__file__).parents[1]
 PROJECT = TESTS.parent
-
-
-@pytest.fixture
-def cluster():
-    """A head without CPUs for tasks, and two machines with one each."""
-    ray = pytest.importorskip("ray")
-    from ray.cluster_utils import Cluster
-
-    before = dict(os.environ)
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(TESTS)}
-    small = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
-    machines = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **small})
-    machines.pair = [machines.add_node(num_cpus=1, **small) for _ in range(2)]
-    machines.wait_for_nodes()
-    yield machines
-    ray.shutdown()
-    machines.shutdown()
-    os.environ.clear()
-    os.environ.update(before)
 
 
 def until(condition, seconds=60):

@@ -18,20 +18,7 @@ from figure_kedro.execution import LocalProcesses, Lost, Task, ThisProcess, loca
 from figure_kedro.execution.on_ray import OnRay
 
 TESTS = Path(__file__).parents[1]
-
-
-@pytest.fixture(scope="module")
-def small_ray():
-    """A cluster of two CPUs in this machine."""
-    ray = pytest.importorskip("ray")
-    before = dict(os.environ)
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(TESTS)}
-    quiet = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
-    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=100 * 2**20, **quiet)
-    yield ray
-    ray.shutdown()
-    os.environ.clear()
-    os.environ.update(before)
+SOURCES = f"{TESTS}{os.pathsep}{TESTS.parent / 'src'}"
 
 
 @pytest.fixture
@@ -150,7 +137,7 @@ def begin(tmp_path, when):
     folder.mkdir()
     driver = subprocess.Popen(
         [sys.executable, str(script), str(folder)],
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env={**os.environ, "PYTHONPATH": SOURCES},
         start_new_session=True,
         stderr=subprocess.PIPE,
         text=True,

@@ -185,13 +185,13 @@ def test_stored_rows_of_a_word_are_those_of_its_letters():
 def test_training_on_stored_rows_holds_no_graph():
     graph, bank = example_graph(), build_bank("monomial", 4)
     objective = decoupled(graph, bank, example_model(bank), corruptions=1)
-    assert objective._operator is None
+    assert objective._propagation is None
 
 
 @pytest.mark.parametrize("name", BANKS)
 def test_a_bank_of_one_direction_holds_the_graph_once(name):
     graph, bank = example_graph(directed=True), build_bank(name, 4)
-    assert decoupled(graph, bank, example_model(bank), corruptions=0)._operator.transposed is None
+    assert decoupled(graph, bank, example_model(bank), corruptions=0)._propagation.operator.transposed is None
 
 
 @pytest.mark.parametrize("variant", [{"shared": False}, {"gcn_layers": 2}, {"mlp_layers": 2}], ids=str)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from kedro.io import AbstractDataset, DatasetError
-from optuna.storages import JournalStorage
 
 from figure_kedro.datasets.files.data_folder import saved
 from figure_kedro.datasets.files.scratch import reserve
 from figure_kedro.datasets.files.tensor_file import CheckpointFile
-from figure_kedro.datasets.files.trial_journal import TrialJournal
+from figure_kedro.datasets.files.trial_journal import TrialStorage
 from figure_kedro.datasets.files.unfinished import Unfinished
 from figure_kedro.datasets.files.writing import writing
 from figure_kedro.errors import UserError
@@ -110,8 +109,8 @@ class JournalDataset(_Handle):
           filepath: data/07_model_output/cora/evaluation_trials.journal
     """
 
-    def load(self) -> JournalStorage:
-        return JournalStorage(TrialJournal(self._path))
+    def load(self) -> TrialStorage:
+        return TrialStorage(self._path)
 
 
 class TuningFiles:
@@ -123,7 +122,7 @@ class TuningFiles:
     """
 
     def __init__(self, journal: Path, winner: Path) -> None:
-        self.storage = JournalStorage(TrialJournal(journal))
+        self.storage = TrialStorage(journal)
         self._winner, self._running = winner, journal.with_name("trial.safetensors")
         self.running = CheckpointFile(self._running)  # of the trial that is being trained, which is resumed from there
 

@@ -2,17 +2,20 @@
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, cast
 
 from figure_kedro.errors import UserError
-from figure_kedro.execution.executor import ATTEMPTS, Executor, Lost, Task
+from figure_kedro.execution.executor import ATTEMPTS, INSIDE, Executor, Lost, Task, default_folder
+from figure_kedro.execution.shared_folder import SharedFolder
 from figure_kedro.training.threads import allowed_cores
 
 CONTEXT = multiprocessing.get_context("spawn")  # a fork of a process with threads, as torch has them, may hang
@@ -25,15 +28,17 @@ class LocalProcesses(Executor):
 
     Args:
         workers: How many; never more than there are cores.
+        folder: Where they find arrays.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, folder: Path | None = None) -> None:
         cores = allowed_cores()
         if not 1 <= workers <= cores:
             raise UserError(f"{workers} workers on {cores} cores would wait for each other; choose 1 to {cores}")
         self.workers, self.threads = workers, cores // workers
+        self.shared: SharedFolder = SharedFolder(folder or default_folder())
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[int, Any]]:
         waiting, begun = deque(enumerate(tasks)), Counter[int]()
         busy: dict[Connection, tuple[_Worker, int]] = {}
         idle = [_Worker(self.threads) for _ in range(min(self.workers, len(tasks)))]
@@ -42,9 +47,10 @@ class LocalProcesses(Executor):
                 while waiting and idle:
                     worker, (number, task) = idle.pop(), waiting.popleft()
                     begun[number] += 1
-                    with suppress(ConnectionError):  # it died while it was idle, which is seen below
-                        worker.connection.send((task.function, task.arguments))
                     busy[worker.connection] = worker, number
+                    packed = self.shared.pack((task.function, task.arguments))
+                    with suppress(ConnectionError):  # it died while it was idle, which is seen below
+                        worker.connection.send_bytes(packed)
                 for ready in wait(list(busy)):
                     worker, number = busy.pop(cast(Connection, ready))
                     try:
@@ -103,10 +109,11 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 def _serve(connection: Connection) -> None:
+    os.environ[INSIDE] = "1"
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
-            function, arguments = connection.recv()
+            function, arguments = pickle.loads(connection.recv_bytes())
         except (EOFError, OSError):
             return
         connection.send(function(*arguments))

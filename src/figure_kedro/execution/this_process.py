@@ -1,6 +1,6 @@
 """Work in this process, one task after the other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from figure_kedro.execution.executor import Executor, Task
@@ -16,6 +16,6 @@ class ThisProcess(Executor):
     def __init__(self, threads: int = 0) -> None:
         self.threads = threads
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+    def run(self, tasks: Sequence[Task]) -> Generator[tuple[int, Any]]:
         for number, task in enumerate(tasks):
             yield number, task.function(*task.arguments)

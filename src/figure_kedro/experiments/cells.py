@@ -21,6 +21,7 @@ from figure_kedro.datasets.files.data_folder import check_storage, local_folder
 from figure_kedro.datasets.files.scratch import memory_of_run
 from figure_kedro.datasets.run_folder import RunFolder
 from figure_kedro.earlier import earlier_nodes
+from figure_kedro.execution import make_executor, use_executor
 from figure_kedro.experiments.shows import SHOWS, Show, stage_of
 from figure_kedro.machine_errors import find_user_error
 from figure_kedro.memory import use_memory
@@ -138,7 +139,7 @@ def _run(project: Path, changes: dict[str, Any], pipeline: str) -> None:
     turns, hooks = Turns(catalog), _create_hook_manager()
     hooks.register(turns)
     try:
-        with use_memory(memory_of_run(run.memory, folder)):
+        with use_memory(memory_of_run(run.memory, folder)), use_executor(make_executor(run.execution)):
             SequentialRunner().run(earlier + pipelines[pipeline], catalog, hooks)
         catalog.load("run_index").write()
     finally:

@@ -62,15 +62,17 @@ def run(
     _tell(console, plan, journal)
     if dry_run:
         return True
-    title = " ".join(plan.experiments)
+    title, executor = " ".join(plan.experiments), executor or ThisProcess()
     tracking = loader.with_params(_folders(given))
     start_tracking(tracking, "experiments")
     with owned_runs(tracking.locks(), title), mlflow.start_run(run_name=title):
         try:
-            failed = make_missing(plan, executor or ThisProcess(), journal, console)
+            failed = make_missing(plan, executor, journal, console)
         except KeyboardInterrupt:
             mlflow.end_run("KILLED")  # MLflow itself would call it failed
             raise
+        finally:
+            executor.close()
         tables = tables_of(plan, journal.failures(), machine(), journal.run_ids())
         folder = _report(loader, tables, given, None)
         mlflow.log_artifacts(str(folder))

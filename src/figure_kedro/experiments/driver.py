@@ -1,10 +1,9 @@
 """Makes the runs that experiments need, and keeps what became of them."""
 
 import platform
-from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import mlflow
 from rich.console import Console
@@ -66,8 +65,8 @@ def make_missing(plan: Plan, executor: Executor, journal: Journal, console: Cons
     tasks = [
         Task(make, (str(run.project), run.changes, run.pipeline), gpus=_gpus(run), memory=NEEDED_MEMORY) for run in runs
     ]
-    at_a_time = getattr(executor, "workers", 1)
-    results = closing(cast(Generator[tuple[int, Any]], executor.run(tasks)))
+    at_a_time = executor.workers
+    results = closing(executor.run(tasks))
     with CellProgress(console, [estimate(run, earlier) for run in runs], at_a_time) as progress, results as ended:
         for number, result in ended:
             run = runs[number]

@@ -181,6 +181,16 @@ class SparseOperator:
             self.transposed = self.matrix
         elif differentiable:
             self.transposed = to_torch(transposed(matrix), device)
+        self._arrays = {"matrix": matrix} if is_mapped(matrix.data) else {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For another process, on its CPU: always the same arrays, which need be handed over only once."""
+        symmetric = self.transposed is self.matrix
+        for name in ("matrix", "transposed"):
+            tensor = getattr(self, name)
+            if name not in self._arrays and tensor is not None and not (symmetric and name == "transposed"):
+                self._arrays[name] = _as_scipy(tensor.cpu())
+        return _restored, (self._arrays["matrix"], symmetric, self._arrays.get("transposed"))
 
     def __call__(self, block: torch.Tensor) -> torch.Tensor:
         """Multiply ``(n, d)`` to ``(m, d)``."""
@@ -204,6 +214,19 @@ class SparseOperator:
         result = self.workspace.take(shape, block) if self.workspace else block.new_empty(shape)
         # in place with beta=0 spares the zeroed and copied result that `matrix @ block` makes
         return result.addmm_(matrix, block, beta=0)
+
+
+def _as_scipy(tensor: torch.Tensor) -> sp.csr_array:
+    """The same arrays, not copied."""
+    parts = (tensor.values().numpy(), tensor.col_indices().numpy(), tensor.crow_indices().numpy())
+    return sp.csr_array(parts, shape=tuple(tensor.shape), copy=False)
+
+
+def _restored(matrix: sp.csr_array, symmetric: bool, transposed: sp.csr_array | None) -> SparseOperator:
+    operator = SparseOperator(matrix, symmetric=symmetric, differentiable=False)
+    if transposed is not None:
+        operator.transposed = to_torch(transposed)
+    return operator
 
 
 class _Product(torch.autograd.Function):

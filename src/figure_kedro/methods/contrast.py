@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from figure_kedro.filters import Workspace
+from figure_kedro.training.team import ALONE, Team
 
 CACHE_ENTRIES = 2**18
 """Entries of a block of rows that stays in a core's cache while several operations pass over it."""
@@ -17,6 +18,8 @@ def contrast(
     discriminator: torch.Tensor,
     weight: float,
     workspace: Workspace | None = None,
+    team: Team = ALONE,
+    rows: int | None = None,
 ) -> torch.Tensor:
     r"""Binary cross-entropy between nodes and their filter's summary, from "Deep Graph Infomax" (Velickovic et al.,
     2019), for one filter of the FiGURe paper:
@@ -37,11 +40,14 @@ def contrast(
         discriminator: The matrix :math:`W` ``(d, d)``.
         weight: The factor :math:`w`; one over the number of filters averages them.
         workspace: Where the gradient is written; a fresh array by default.
+        team: Workers that each have some of the rows; they share the summary, and the sums of their losses and of their
+            gradients are those of all rows.
+        rows: Of all workers together; by default those of the block.
 
     Returns:
         The loss, a scalar.
     """
-    return _Contrast.apply(block, slope, discriminator, weight, workspace)
+    return _Contrast.apply(block, slope, discriminator, weight, workspace, team, rows)
 
 
 class _Contrast(torch.autograd.Function):
@@ -53,19 +59,21 @@ class _Contrast(torch.autograd.Function):
         discriminator: torch.Tensor,
         weight: float,
         workspace: Workspace | None,
+        team: Team,
+        rows: int | None,
     ) -> torch.Tensor:
-        n, d = block.shape[0], block.shape[1] // 2
-        u = block.reshape(2 * n, d)  # rows: true, corrupted, true, corrupted, ...
+        d, n = block.shape[1] // 2, rows or block.shape[0]
+        u = block.reshape(2 * len(block), d)  # rows: true, corrupted, true, corrupted, ...
         a = float(slope)
         h = workspace.take(u.shape, u) if workspace else torch.empty_like(u)
-        c = torch.sigmoid(_activate(u, a, h) / n)
+        c = torch.sigmoid(team.add(_activate(u, a, h)) / n)
         wc = discriminator @ c
         loss, d_scores = _score(h, wc, weight / (2 * n))
         d_wc = torch.mv(h.t(), d_scores)
         d_discriminator = torch.outer(d_wc, c)
-        d_readout = (discriminator.t() @ d_wc) * c * (1 - c) / n  # reaches every true row through the summary
+        d_readout = (discriminator.t() @ team.add(d_wc)) * c * (1 - c) / n  # reaches every true row through the summary
         d_slope = _pull_back(u, a, d_scores, wc, d_readout, d_u=h)  # h is no longer needed
-        ctx.save_for_backward(h.view(n, 2 * d), d_slope, d_discriminator)
+        ctx.save_for_backward(h.view(block.shape), d_slope, d_discriminator)
         return loss
 
     @staticmethod
@@ -73,7 +81,7 @@ class _Contrast(torch.autograd.Function):
         d_block, d_slope, d_discriminator = ctx.saved_tensors
         if float(gradient) != 1.0:  # a training step calls backward on the plain sum
             d_block, d_slope, d_discriminator = (gradient * d for d in (d_block, d_slope, d_discriminator))
-        return d_block, d_slope, d_discriminator, None, None
+        return d_block, d_slope, d_discriminator, None, None, None, None
 
 
 def _true(rows: torch.Tensor) -> torch.Tensor:
@@ -215,6 +223,6 @@ def _pull_back(
 
 def _row_blocks(u: torch.Tensor) -> list[slice]:
     """Blocks of an even number of rows that fit into a core's cache; all rows on other devices."""
-    rows = len(u)
+    rows = max(1, len(u))  # of no rows one block without any
     step = 2 * max(1, CACHE_ENTRIES // (2 * u.shape[1])) if u.device.type == "cpu" else rows
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]

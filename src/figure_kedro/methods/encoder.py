@@ -1,6 +1,7 @@
 r"""The encoder that all filters share, and the model around it."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -132,7 +133,7 @@ class FigureModel(nn.Module):
         else:
             for rows in fitting_blocks(*hidden.shape):
                 hidden[rows] = encoder.transform(features.dense[rows]).numpy()
-        yield from filtered_views(bank, propagate, hidden, lambda block: F.prelu(block, encoder.slope))
+        yield from filtered_views(bank, propagate, hidden, partial(F.prelu, weight=encoder.slope))
 
     def filtered(
         self, start: Callable[[Encoder], torch.Tensor], propagate: Propagate, bank: FilterBank

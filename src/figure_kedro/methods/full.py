@@ -9,6 +9,7 @@ from figure_kedro.methods.contrast import contrast
 from figure_kedro.methods.encoder import Encoder, FigureModel
 from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.methods.filter_order import FilteredPairs, is_pair_filter_first, transformed_pair
+from figure_kedro.training.team import ALONE, Team
 
 
 class FullObjective:
@@ -63,12 +64,16 @@ class FullObjective:
 
 
 def average_contrast(
-    module: FigureModel, blocks: Iterator[tuple[int, torch.Tensor]], workspace: Workspace | None = None
+    module: FigureModel,
+    blocks: Iterator[tuple[int, torch.Tensor]],
+    workspace: Workspace | None = None,
+    team: Team = ALONE,
+    rows: int | None = None,
 ) -> torch.Tensor:
-    """The paper's total loss: the mean over the filters that are trained."""
+    """The paper's total loss, or a worker's part of it: the mean over the filters that are trained."""
     weight = 1.0 / len(module.trained)
     losses = [
-        contrast(block, module.encoder(index).slope, module.discriminator(index), weight, workspace)
+        contrast(block, module.encoder(index).slope, module.discriminator(index), weight, workspace, team, rows)
         for index, block in blocks
         if index in module.trained
     ]

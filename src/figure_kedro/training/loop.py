@@ -13,6 +13,7 @@ import torch
 from figure_kedro.errors import UserError
 from figure_kedro.training.device import PeakMemory, synchronise
 from figure_kedro.training.settings import TrainingSettings
+from figure_kedro.training.team import ALONE, Team
 
 logger = logging.getLogger(__name__)
 
@@ -42,10 +43,14 @@ class Listener(Protocol):
     def close(self) -> None: ...
 
 
+Saved = tuple[dict[str, torch.Tensor], dict[str, Any]]
+"""A checkpoint: tensors by name, and a description."""
+
+
 class CheckpointStore(Protocol):
     """Keeps one checkpoint: tensors by name and a JSON-able description."""
 
-    def load(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None: ...
+    def load(self) -> Saved | None: ...
 
     def save(self, tensors: dict[str, torch.Tensor], description: dict[str, Any]) -> None: ...
 
@@ -97,6 +102,7 @@ def train(
     checkpoints: CheckpointStore | None = None,
     fingerprint: str = "",
     listeners: Iterable[Listener] = (),
+    team: Team = ALONE,
 ) -> TrainingRecord:
     """Minimise the objective with Adam and leave its module with the weights of the lowest training loss.
 
@@ -111,6 +117,8 @@ def train(
         checkpoints: Where to resume from and what to write to; a finished run is not trained again.
         fingerprint: Of data and settings; a checkpoint with another one is left alone.
         listeners: Told of every epoch.
+        team: Workers that take the same steps at the same time, each with losses and gradients of its share of the
+            rows. All of them read the checkpoint, and the first one writes it.
 
     Raises:
         TrainingDivergedError: With the epoch and the learning rate, if the loss is NaN or grows without bound.
@@ -120,8 +128,9 @@ def train(
     record = TrainingRecord()
     best, candidate = _copy(module.state_dict()), _copy(module.state_dict())
     machine = f"{device} with {torch.get_num_threads()} threads"
+    machine = machine if team.size == 1 else f"{team.size} workers, each on {machine}"
     saved = checkpoints.load() if checkpoints else None
-    if saved and (saved[1].get("format"), saved[1].get("fingerprint")) == (CHECKPOINT_FORMAT, fingerprint):
+    if saved and _is_of(saved, fingerprint):
         record, best = _restore(saved, module, optimiser)
         if record.finished:
             logger.info("training had ended after %d epochs; it is not repeated", record.epochs)
@@ -136,12 +145,13 @@ def train(
     elif saved:
         logger.warning("there is a checkpoint of other data, other settings or another version; training starts anew")
 
+    team.check_same(record.epochs)
     peak = PeakMemory(device)
     last_checkpoint = time.monotonic()
     try:
         while not record.finished:
             started = time.perf_counter()
-            loss = _epoch(objective, optimiser, settings.seed, record, candidate)
+            loss = _epoch(objective, optimiser, settings.seed, record, candidate, team)
             synchronise(device)
             _check(loss, record, settings)
             record.losses.append(loss)
@@ -152,7 +162,8 @@ def train(
             record.finished = record.waited >= settings.patience or record.epochs >= settings.max_epochs
             for listener in listeners:
                 listener.on_epoch(record)
-            if checkpoints and (record.finished or time.monotonic() - last_checkpoint > settings.checkpoint_seconds):
+            due = record.finished or time.monotonic() - last_checkpoint > settings.checkpoint_seconds
+            if checkpoints and due and team.rank == 0:
                 record.peak_memory_mb = max(record.peak_memory_mb, peak.megabytes())
                 tensors, description = _checkpoint(module, optimiser, best, record)
                 checkpoints.save(
@@ -168,12 +179,26 @@ def train(
     return record
 
 
+def finished_training(module: torch.nn.Module, checkpoints: CheckpointStore, fingerprint: str) -> TrainingRecord | None:
+    """The record of a training that has ended, perhaps elsewhere, with its weights in the module; else none."""
+    saved = checkpoints.load()
+    if saved is None or not _is_of(saved, fingerprint) or not saved[1]["record"]["finished"]:
+        return None
+    module.load_state_dict(_below("best.", saved[0]))
+    return TrainingRecord(**saved[1]["record"])
+
+
+def _is_of(saved: Saved, fingerprint: str) -> bool:
+    return (saved[1].get("format"), saved[1].get("fingerprint")) == (CHECKPOINT_FORMAT, fingerprint)
+
+
 def _epoch(
     objective: TrainingObjective,
     optimiser: torch.optim.Optimizer,
     seed: int,
     record: TrainingRecord,
     candidate: dict[str, torch.Tensor],
+    team: Team,
 ) -> float:
     """Take the steps of one epoch and return its mean loss.
 
@@ -185,7 +210,7 @@ def _epoch(
     for loss in objective.losses(record.epochs, generator):
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        total, steps = total + loss.item(), steps + 1
+        total, steps = total + team.add_step(loss, objective.module.parameters()), steps + 1
         if total / steps < record.best_loss:  # exact at the last step, where this is the mean of the epoch
             _copy(objective.module.state_dict(), into=candidate)
         optimiser.step()
@@ -223,7 +248,7 @@ def _checkpoint(
 
 
 def _restore(
-    saved: tuple[dict[str, torch.Tensor], dict[str, Any]], module: torch.nn.Module, optimiser: torch.optim.Optimizer
+    saved: Saved, module: torch.nn.Module, optimiser: torch.optim.Optimizer
 ) -> tuple[TrainingRecord, dict[str, torch.Tensor]]:
     tensors, description = saved
     module.load_state_dict(_below("module.", tensors))

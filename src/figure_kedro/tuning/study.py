@@ -77,9 +77,7 @@ def run_study(
         search.enqueue_trial(settings)
     for draw in range(trials):
         on_trial(draw)
-        search.sampler = optuna.samplers.TPESampler(seed=seed + draw)
-        trial = search.ask()
-        settings = {key: trial.suggest_categorical(key, values) for key, values in space.items()}
+        trial, settings = _drawn(search, space, seed + draw)
         known = _tried_before(search, settings)
         ended = known or kept.stored(draw, settings)
         if ended is not None:
@@ -95,6 +93,27 @@ def run_study(
     return kept.study
 
 
+def independent_draws(
+    space: Space, *, trials: int, first: Sequence[dict[str, Any]] = (), seed: int = 0
+) -> list[dict[str, Any]]:
+    """The settings that :func:`run_study` draws first and tries to their end, whatever comes of them.
+
+    They can be tried side by side, each once. Later ones depend on those before them.
+    """
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    search = optuna.create_study()
+    for settings in first:
+        search.enqueue_trial(settings)
+    drawn = [_drawn(search, space, seed + draw)[1] for draw in range(min(trials, STARTUP_TRIALS))]
+    return [settings for number, settings in enumerate(drawn) if settings not in drawn[:number]]
+
+
+def _drawn(search: optuna.Study, space: Space, seed: int) -> tuple[optuna.Trial, dict[str, Any]]:
+    search.sampler = optuna.samplers.TPESampler(seed=seed)
+    trial = search.ask()
+    return trial, {key: trial.suggest_categorical(key, values) for key, values in space.items()}
+
+
 class _Kept:
     """The trials of a search without those that only repeat another, here and in a storage."""
 
@@ -106,6 +125,11 @@ class _Kept:
             self._on_disk = self._open(storage)
         trials = self._on_disk.trials if self._on_disk else []
         self._stored = {trial.user_attrs.get(DRAW): trial for trial in trials}
+
+    @property
+    def draws(self) -> set[int | None]:
+        """Numbers of the draws that are stored."""
+        return {*self._stored}
 
     def stored(self, draw: int, settings: dict[str, Any]) -> FrozenTrial | None:
         trial = self._stored.get(draw)
@@ -135,6 +159,19 @@ class _Kept:
                 warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
                 study.set_metric_names([self._metric])
         return study
+
+
+def take_up(storage: BaseStorage, other: BaseStorage, only: str | None = None) -> None:
+    """Add the trials of another storage that are not there yet, of all studies or of one."""
+    for name in [study.study_name for study in other.get_all_studies() if only in (None, study.study_name)]:
+        found = optuna.load_study(study_name=name, storage=other)
+        direction: Direction = "maximize" if found.direction == optuna.study.StudyDirection.MAXIMIZE else "minimize"
+        kept = _Kept(name, direction, (found.metric_names or ["value"])[0], storage)
+        known = kept.draws
+        for trial in found.trials:
+            if (draw := trial.user_attrs[DRAW]) not in known:
+                kept.add(draw, trial, new=True)
+                known.add(draw)
 
 
 def _has(storage: BaseStorage, name: str) -> bool:

@@ -64,6 +64,9 @@ class CheckpointFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_path": self._path.absolute()}  # another process may be in another folder
+
     def load(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]] | None:
         """The checkpoint; none if there is none, or a damaged one, which is told."""
         if not self._path.exists():

@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend
 
 from figure_kedro.datasets.files.data_folder import saved
@@ -56,6 +57,18 @@ class TrialJournal(BaseJournalBackend):
                 stream.truncate(self._size)
                 raise
         saved(self._path, every=PUBLISH_SECONDS)
+
+
+class TrialStorage(JournalStorage):
+    """A :class:`TrialJournal` as Optuna's storage, which knows its file.
+
+    Args:
+        path: Of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(TrialJournal(path))
+        self.path = path
 
 
 def _line(log: dict[str, Any]) -> bytes:

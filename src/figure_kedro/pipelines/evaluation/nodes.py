@@ -2,7 +2,6 @@
 
 import logging
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,17 @@ from optuna.storages import BaseStorage
 from figure_kedro.datasets.run_index import RunIndex
 from figure_kedro.embeddings import Embeddings
 from figure_kedro.estimator import Representation
-from figure_kedro.evaluation import HEADS, Classifier, HeadSettings, NoClassifier
+from figure_kedro.evaluation import HEADS, Classifier, HeadSettings, NoClassifier, side_by_side
 from figure_kedro.evaluation.final import fit_final
 from figure_kedro.evaluation.metric import metrics_of
-from figure_kedro.evaluation.selection import SplitResult, evaluate_split, fits_of
+from figure_kedro.evaluation.selection import SplitResult
+from figure_kedro.evaluation.split_progress import SplitProgress
+from figure_kedro.evaluation.split_work import SplitWork
+from figure_kedro.execution import executor
 from figure_kedro.graph import Targets
-from figure_kedro.graph.digest import digest_arrays
 from figure_kedro.parameters import Parameters
 from figure_kedro.pipelines.tracking import log_metrics
-from figure_kedro.progress import Bar, Pace
+from figure_kedro.progress import Bar
 from figure_kedro.projections import Projection
 from figure_kedro.reporting.markdown import to_markdown
 from figure_kedro.reporting.paper import paper_projection, paper_variant
@@ -51,32 +52,11 @@ def evaluate_splits(
         empty = pd.DataFrame({"split": []})
         return empty, empty, pd.DataFrame({"id": []})
     metrics = metrics_of(deciding_metric(evaluation, targets), targets.num_classes)
-    count = evaluation.splits or targets.num_splits
-    used = targets.used
-    labels = np.asarray(targets.labels)[used]
-    results: list[SplitResult] = []
-    with threads(evaluation.threads), Bar("evaluation") as bar:
-        head = HEADS.build(evaluation)
-        inputs = head.inputs(embeddings, projection, used)
-        learnt_from = _digest(head.reads, embeddings, targets)[:12]
-        fits, pace = fits_of(head, inputs), Pace()
-        for split in range(count):
-            codes = targets.splits[split][used]
-            name = f"{evaluation.head} {head.version}, split {split} of {learnt_from}"
-            twins = None if targets.twins is None else targets.twins[used]
-            result = evaluate_split(
-                head,
-                inputs,
-                labels,
-                codes,
-                metrics,
-                name=name,
-                storage=evaluation_journal,
-                twins=twins,
-                on_trial=partial(_show, bar, pace, split, count, fits),
-            )
-            log_metrics({f"split_{name}": 100 * value for name, value in result.scores.items()}, step=split)
-            results.append(result)
+    with Bar("evaluation") as bar:
+        work = SplitWork.of(embeddings, projection, targets, evaluation, metrics)
+        shown = SplitProgress(bar, work.splits, work.fits)
+        results = side_by_side.evaluate_splits(work, evaluation_journal, executor(), shown.on_trial, _log_split)
+    used, labels = targets.used, work.labels
     scores = pd.DataFrame([{"split": i, **r.scores, **r.twins, **r.cost, **r.settings} for i, r in enumerate(results)])
     alphas = pd.DataFrame(
         [
@@ -178,19 +158,8 @@ def deciding_metric(evaluation: HeadSettings, targets: Targets) -> str:
     return targets.metric if evaluation.metric == "auto" else evaluation.metric
 
 
-def _show(bar: Bar, pace: Pace, split: int, splits: int, fits: int, ended: int) -> None:
-    """How far an evaluation of so many fits a split has come."""
-    pace.reach(split * fits + ended)
-    total = splits * fits
-    words = [f"split {split + 1} of {splits}", f"fit {pace.done} of {total}", pace.left(total - pace.done)]
-    bar.show(pace.done / total, words)
-
-
-def _digest(reads: str, embeddings: Embeddings, targets: Targets) -> str:
-    """Of what a head learns from, for the names of studies, so that no others are resumed."""
-    if reads == "graph":
-        return digest_arrays([], embeddings.graph().checksum, targets.checksum)
-    return digest_arrays(embeddings.values(), targets.checksum)
+def _log_split(split: int, result: SplitResult) -> None:
+    log_metrics({f"split_{name}": 100 * value for name, value in result.scores.items()}, step=split)
 
 
 def _hidden_width(split_scores: pd.DataFrame) -> int:

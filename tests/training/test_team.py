@@ -1,0 +1,89 @@
+"""Workers that share the rows of a training take the steps of one that has them all."""
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from examples import example_graph, example_model
+from figure_kedro.filters import build_bank, normalised_adjacency
+from figure_kedro.methods.decoupled import DecoupledObjective, DecoupledSettings
+from figure_kedro.training.loop import train
+from figure_kedro.training.settings import TrainingSettings
+from figure_kedro.training.team import Team, TorchTeam
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+class ThreadTeam(Team):
+    """A worker in a thread; the sums are made by the last one that comes, in the order of the workers."""
+
+    def __init__(self, rank, size, together, parts):
+        self.rank, self.size, self._together, self._parts = rank, size, together, parts
+
+    def add(self, tensor):
+        self._parts[self.rank] = tensor.clone()
+        self._together.wait()
+        total = torch.stack(self._parts).sum(0)
+        self._together.wait()
+        return total
+
+    add_step = TorchTeam.add_step
+
+
+class Rank(Team):
+    def __init__(self, rank, size):
+        self.rank, self.size = rank, size
+
+
+@given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=6), size=st.integers(1, 8))
+def test_every_row_has_one_worker_and_all_have_about_as_many(lengths, size):
+    starts = np.cumsum([0, *(length + 3 for length in lengths)])
+    runs = [slice(int(start), int(start) + length) for start, length in zip(starts, lengths, strict=False)]
+    shares = [np.r_[tuple(Rank(rank, size).share(runs))].astype(int) for rank in range(size)]
+    np.testing.assert_array_equal(np.concatenate(shares), np.r_[tuple(runs)])
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def objective(rows, batch_rows):
+    graph, bank = example_graph(rows, columns=5), build_bank("monomial", 3)
+    settings = DecoupledSettings(batch_rows=batch_rows, corruptions=2)
+    return DecoupledObjective(
+        example_model(bank, columns=5), graph.features, normalised_adjacency(graph.adjacency), bank, settings, seed=3
+    )
+
+
+def trained(of, team=None, epochs=8):
+    settings = TrainingSettings(max_epochs=epochs, patience=epochs, learning_rate=1e-2)
+    cpu = torch.device("cpu")
+    return (
+        train(of, settings, device=cpu) if team is None else train(of.for_team(team), settings, device=cpu, team=team)
+    )
+
+
+@pytest.mark.parametrize(("rows", "batch_rows", "size"), [(40, 100, 2), (1100, 600, 2), (1100, 600, 3), (7, 2, 3)])
+def test_workers_together_take_the_steps_of_one_alone(rows, batch_rows, size):
+    alone = objective(rows, batch_rows)
+    expected = trained(alone)
+    together, parts = threading.Barrier(size, timeout=30), [None] * size
+    objectives, records = [objective(rows, batch_rows) for _ in range(size)], [None] * size
+
+    def work(rank):
+        records[rank] = trained(objectives[rank], ThreadTeam(rank, size, together, parts))
+
+    workers = [threading.Thread(target=work, args=(rank,)) for rank in range(size)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for one, record in zip(objectives, records, strict=True):
+        assert record.losses == records[0].losses, "all have the loss of all rows"
+        np.testing.assert_allclose(record.losses, expected.losses, rtol=1e-5)
+        for ours, theirs, first in zip(
+            one.module.parameters(), alone.module.parameters(), objectives[0].module.parameters(), strict=True
+        ):
+            assert torch.equal(ours, first), "and the same weights"
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
