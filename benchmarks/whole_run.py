@@ -28,6 +28,8 @@ dimensions, five epochs, one split with every tenth node labelled, four trials, 
 - peak GiB: the most anonymous memory of the process (`RssAnon`, looked at twenty times a second), with all imports;
   pages of mapped files do not count, the system takes them back when it needs them.
 - seconds: of the processor, which others on the machine disturb less than the clock.
+- a limit that the system keeps, `ulimit -d 16777216`, ends nothing: 16 GiB of what a process may change, private
+  mappings of files included.
 - predicted: by `figure_kedro.cost`, whose constants were chosen by runs of these sizes; ratio: the measured peak over
   the predicted one.
 
@@ -35,7 +37,7 @@ Steps that take less than a second are left out. The first one begins with the p
 the graph count to it. Embeddings that are not kept are computed by the first who asks for them, `fit_projection`.
 """
 
-SIZES = ((200_000, 6.0), (200_000, 0.25), (2_000_000, 6.0))
+SIZES = ((200_000, 6.0), (200_000, 0.25), (1_000_000, 12.0), (2_000_000, 6.0), (5_000_000, 12.0), (10_000_000, 12.0))
 """Nodes, and GiB that the run may take."""
 
 DEGREE, FEATURES, DIM, VIEWS, EPOCHS, TRIALS, LABELLED = 20, 32, 32, 4, 5, 4, 0.1
