@@ -28,8 +28,6 @@ dimensions, five epochs, one split with every tenth node labelled, four trials, 
 - peak GiB: the most anonymous memory of the process (`RssAnon`, looked at twenty times a second), with all imports;
   pages of mapped files do not count, the system takes them back when it needs them.
 - seconds: of the processor, which others on the machine disturb less than the clock.
-- a limit that the system keeps, `ulimit -d 16777216`, ends nothing: 16 GiB of what a process may change, private
-  mappings of files included.
 - predicted: by `figure_kedro.cost`, whose constants were chosen by runs of these sizes; ratio: the measured peak over
   the predicted one.
 
