@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from benchmarks.whole_run import predictions
+
 from figure_kedro.memory import GIB
 
 MEASURED = pd.read_csv(Path(__file__).parents[2] / "benchmarks/results/whole_run.csv")
