@@ -59,7 +59,9 @@ def objective(rows, batch_rows):
 def trained(of, team=None, epochs=8):
     settings = TrainingSettings(max_epochs=epochs, patience=epochs, learning_rate=1e-2)
     cpu = torch.device("cpu")
-    return train(of, settings, device=cpu) if team is None else train(of.for_team(team), settings, device=cpu, team=team)
+    return (
+        train(of, settings, device=cpu) if team is None else train(of.for_team(team), settings, device=cpu, team=team)
+    )
 
 
 @pytest.mark.parametrize(("rows", "batch_rows", "size"), [(40, 100, 2), (1100, 600, 2), (1100, 600, 3), (7, 2, 3)])

@@ -137,8 +137,8 @@ def _run(project: Path, changes: dict[str, Any], pipeline: str) -> None:
     run, turns, hooks = loader.parameters, Turns(catalog), _create_hook_manager()
     hooks.register(turns)
     try:
-        limit = memory_of_run(run.memory, project / run.data_folder)
-        with use_memory(limit), use_executor(make_executor(run.execution)):
+        folder = project / run.data_folder
+        with use_memory(memory_of_run(run.memory, folder)), use_executor(make_executor(run.execution, folder)):
             SequentialRunner().run(earlier + pipelines[pipeline], catalog, hooks)
         catalog.load("run_index").write()
     finally:
