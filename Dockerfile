@@ -19,4 +19,5 @@ USER figure
 WORKDIR /home/figure/project
 COPY --chown=figure .telemetry ./
 COPY --chown=figure conf conf
+RUN mkdir -p conf/local
 ENTRYPOINT ["figure-kedro"]

@@ -20,6 +20,7 @@ BENCHMARKS = (
     "training_decoupled",
     "training_growth",
     "whole_run",
+    "own_table",
     "methods_epochs",
     "methods_memory",
     "evaluation_search",
@@ -27,5 +28,6 @@ BENCHMARKS = (
     "single_filter",
     "new_nodes",
     "serving",
+    "peers",
 )
 """The benchmarks in the order in which they run."""

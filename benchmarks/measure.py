@@ -17,6 +17,8 @@ from threadpoolctl import threadpool_limits
 
 MIB = 2**20
 
+Clock = Callable[[], float]
+
 
 class Timing(NamedTuple):
     """Seconds of several runs."""
@@ -65,31 +67,35 @@ def timing(runs: Sequence[float]) -> Timing:
     return Timing(statistics.median(runs), max(runs) - min(runs))
 
 
-def seconds(function: Callable[[], Any], repeat: int) -> Timing:
+def seconds(function: Callable[[], Any], repeat: int, clock: Clock = time.perf_counter) -> Timing:
     """Time a function, after one call that is not counted.
 
     Args:
         function: Takes no arguments; what it returns is dropped at once.
         repeat: How many calls are counted.
+        clock: That counts; ``time.process_time`` for seconds of the processor.
     """
-    return side_by_side({"": function}, repeat)[""]
+    return side_by_side({"": function}, repeat, clock)[""]
 
 
-def side_by_side(functions: Mapping[str, Callable[[], Any]], repeat: int) -> dict[str, Timing]:
+def side_by_side(
+    functions: Mapping[str, Callable[[], Any]], repeat: int, clock: Clock = time.perf_counter
+) -> dict[str, Timing]:
     """Time several functions in turn (a, b, a, b, ...), so that other work on the machine slows all of them alike.
 
     Args:
         functions: Each is called once before anything is counted.
         repeat: How many calls of each are counted.
+        clock: That counts; ``time.process_time`` for seconds of the processor.
     """
     for function in functions.values():
         function()
     runs: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeat):
         for name, function in functions.items():
-            start = time.perf_counter()
+            start = clock()
             function()
-            runs[name].append(time.perf_counter() - start)
+            runs[name].append(clock() - start)
     return {name: timing(values) for name, values in runs.items()}
 
 

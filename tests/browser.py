@@ -81,7 +81,7 @@ class Browser:
             return json.load(answer)["value"]
 
 
-def wait_for_server(address: str, seconds: float = 120.0) -> None:
+def wait_for_server(address: str, seconds: float = 300.0) -> None:
     """Until a server answers."""
     deadline = time.monotonic() + seconds
     while True:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from storage_server import storage_server
+
 # small tensors gain nothing from threads, and on busy cores threads wait for each other; commands that tests start, too
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
@@ -35,3 +37,10 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[str]:
+    """A storage of this machine that speaks S3, at this address; the environment leads to it."""
+    with storage_server() as address:
+        yield address

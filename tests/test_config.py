@@ -1,12 +1,13 @@
 """Parameters, data set files and the command line become one configuration."""
 
+import importlib.util
 import itertools
 import shutil
 from pathlib import Path
 
 import pytest
 
-from figure_kedro import settings
+from figure_kedro import config, settings
 from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation import HEADS
@@ -78,6 +79,11 @@ def test_local_file_changes_what_it_names_and_nothing_else(conf):
     parameters = loader(conf, dataset="csbm").parameters
     assert (parameters.source.nodes, parameters.source.degree) == (20, 10)
     assert (parameters.filters.size, parameters.filters.bank) == (5, "monomial")
+
+
+def test_without_a_folder_for_settings_of_ones_own_there_are_those_of_the_project(conf):
+    shutil.rmtree(conf / "local")
+    assert loader(conf, dataset="csbm").parameters.dataset == "csbm"
 
 
 def test_file_of_the_method_wins_over_parameters_and_the_data_set_over_the_method(conf):
@@ -376,6 +382,16 @@ def test_records_of_mlflow_lie_in_the_data_folder(conf, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", mlflow["server"]["mlflow_tracking_uri"])
     other = mlflow_settings(conf, data_folder="other")
     assert other["server"]["mlflow_tracking_uri"] == f"sqlite:///{conf.parent}/other/mlflow/mlflow.db"
+
+
+def test_a_reloaded_package_knows_which_database_was_its_own(conf, monkeypatch):
+    """As in a notebook: Kedro forgets the package's modules and imports them again."""
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", loader(conf, data_folder="records").tracking()[0])
+    found = importlib.util.spec_from_file_location("config_again", config.__file__)
+    again = importlib.util.module_from_spec(found)
+    found.loader.exec_module(again)
+    other = again.ProjectConfigLoader(str(conf), runtime_params={"data_folder": "other"}, **settings.CONFIG_LOADER_ARGS)
+    assert other.tracking()[0] == f"sqlite:///{conf.parent}/other/mlflow/mlflow.db"
 
 
 def test_tracking_server_of_the_environment_wins(conf, monkeypatch):

@@ -9,9 +9,10 @@ from figure_kedro.datasets.sources.source import GraphSize
 from figure_kedro.errors import UserError
 from figure_kedro.memory import GIB, Memory
 from figure_kedro.parameters import check_parameters
-from figure_kedro.planning import announce, work_of
+from figure_kedro.planning import announce, predicted_seconds, work_of
 
 MUCH = Memory(1000 * GIB)
+CORA = {"kind": "planetoid", "name": "cora"}
 LARGE = GraphSize(10_000_000, 200_000_000, 32, labelled=1_000_000, classes=4, splits=1)
 
 
@@ -49,6 +50,15 @@ def test_work_follows_the_settings():
     assert (work.dim, work.corruptions, work.epochs, work.fits, work.labelled) == (16, 2, 7, 2, 1_000_000)
     assert work_of(parameters(), LARGE, Memory(GIB)).corruptions == 4  # no step on the whole graph fits
     assert work_of(parameters(representation={"method": "untrained"}), LARGE, MUCH).epochs == 0
+
+
+def test_time_is_predicted_where_the_size_of_the_graph_and_the_method_are_known():
+    run = parameters()
+    parts = [predicted_seconds(run, pipeline) for pipeline in ("data_processing", "representation", "evaluation")]
+    assert parts == sorted(set(parts))
+    assert predicted_seconds(run, "__default__") == parts[-1]
+    assert predicted_seconds(parameters(representation={"method": "dgi"}), "evaluation") is None
+    assert predicted_seconds(check_parameters({"dataset": "cora", "source": CORA}), "evaluation") is None
 
 
 def test_log_says_which_way_is_taken(tmp_path, caplog):

@@ -1,51 +1,23 @@
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
 
+from estimators import TRAINING, VARIANTS, assert_same_views, estimator, halves
 from examples import dense_features, exact_filters, example_graph, relabelled, words_and_filters
 from figure_kedro.datasets.files.tensor_file import CheckpointFile
 from figure_kedro.errors import UserError
 from figure_kedro.estimator import FiGURe, Representation
 from figure_kedro.filters import BANKS, Operator
-from figure_kedro.graph import Graph, Targets, random_splits
+from figure_kedro.graph import Graph
 from figure_kedro.methods.kinds.deepwalk import DeepWalkSettings
 from figure_kedro.methods.kinds.figure import FigureSettings
 from figure_kedro.methods.method import METHODS
 from oracle import encode
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-FORMAT_1 = Path(__file__).parent / "fixtures" / "models_format_1"
-TRAINING = {"max_epochs": 4, "threads": 1, "device": "cpu"}
-VARIANTS = [
-    {},
-    {"shared": False},
-    {"gcn_layers": 2},
-    {"gcn_layers": 3},
-    {"mlp_layers": 2},
-    {"mlp_layers": 3},
-    {"gcn_layers": 2, "mlp_layers": 2, "shared": False},
-]
-
-
-def estimator(dim=5, filters=None, training=TRAINING, **settings):
-    return FiGURe(dim, filters=filters, settings=FigureSettings(training=training, **settings), progress=False)
-
-
-def halves(splits, **targets):
-    """Two classes and some splits."""
-    labels = np.arange(14) % 2
-    return Targets(labels, ("a", "b"), random_splits(labels, splits, 0.4, 0.3, seed=splits), **targets)
-
-
-def assert_same_views(left, right, **tolerance):
-    assert left.keys() == right.keys()
-    for name, view in left.items():
-        np.testing.assert_allclose(view, right[name], err_msg=name, **(tolerance or {"rtol": 0, "atol": 0}))
 
 
 @pytest.mark.parametrize("features", ["dense", "sparse"])

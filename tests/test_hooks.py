@@ -1,5 +1,6 @@
 """What happens around a run."""
 
+import io
 import logging
 import signal
 import sqlite3
@@ -8,22 +9,25 @@ import sys
 
 import pytest
 from kedro.io import DatasetError
+from rich.console import Console
+from rich.logging import RichHandler
 
 from figure_kedro.cli import CommandError
 from figure_kedro.errors import UserError
 from figure_kedro.hooks import ProjectHooks
-from figure_kedro.log_noise import worth_saying
+from figure_kedro.log_noise import silence, worth_saying
 from figure_kedro.tracking.interrupt import end_as_killed_on_interrupt, restore
 
 INTERRUPTED = """
-import os, signal, sys
+import sys, time
 import mlflow
 from figure_kedro.tracking.interrupt import end_as_killed_on_interrupt
 
 mlflow.set_tracking_uri(sys.argv[1])
 mlflow.start_run()
 end_as_killed_on_interrupt()
-os.kill(os.getpid(), signal.SIGINT)
+exec(sys.argv[2], {"__name__": sys.argv[3]})
+time.sleep(60)
 """
 
 
@@ -42,11 +46,14 @@ def record(message, level=logging.WARNING):
     return logging.LogRecord("kedro.runner", level, __file__, 1, message, (), None)
 
 
-def test_interrupted_run_is_recorded_as_killed(tmp_path):
+@pytest.mark.parametrize(("place", "said"), [("figure_kedro.training", ""), ("mlflow.store", "written\n")])
+def test_interrupted_run_is_recorded_as_killed_and_what_mlflow_is_doing_comes_to_its_end(tmp_path, place, said):
     database = tmp_path / "mlflow.db"
-    command = [sys.executable, "-c", INTERRUPTED, f"sqlite:///{database}"]
+    work = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('written', flush=True)"
+    command = [sys.executable, "-c", INTERRUPTED, f"sqlite:///{database}", work, place]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert "KeyboardInterrupt" in result.stderr, result.stderr
+    assert result.stdout == said
     with sqlite3.connect(database) as connection:
         assert connection.execute("select status from runs").fetchall() == [("KILLED",)]
 
@@ -94,3 +101,12 @@ def test_settings_of_the_project_are_read_without_torch_and_optuna():
     code = "import sys, figure_kedro.settings; print({'torch', 'optuna', 'torch_geometric'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_names_are_no_markup_also_where_kedro_logs_in_its_own_way(monkeypatch):
+    said = io.StringIO()
+    handler = RichHandler(markup=True, console=Console(file=said, width=200))  # as without conf/logging.yml
+    monkeypatch.setattr(logging.getLogger(), "handlers", [handler])
+    silence()
+    logging.getLogger("figure_kedro.graph").warning("column %r of %s", "[/x]", "[bold].csv")
+    assert "column '[/x]' of [bold].csv" in said.getvalue()

@@ -1,47 +1,16 @@
 """The way of training that fits into memory is chosen, and said."""
 
 import logging
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from estimators import VARIANTS, estimator
 from examples import example_graph
-from figure_kedro.estimator import FiGURe
 from figure_kedro.filters import Operator
-from figure_kedro.graph import Targets, random_splits
 from figure_kedro.methods import strategy as strategies
-from figure_kedro.methods.kinds.figure import FigureSettings
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-FORMAT_1 = Path(__file__).parent / "fixtures" / "models_format_1"
-TRAINING = {"max_epochs": 4, "threads": 1, "device": "cpu"}
-VARIANTS = [
-    {},
-    {"shared": False},
-    {"gcn_layers": 2},
-    {"gcn_layers": 3},
-    {"mlp_layers": 2},
-    {"mlp_layers": 3},
-    {"gcn_layers": 2, "mlp_layers": 2, "shared": False},
-]
-
-
-def estimator(dim=5, filters=None, training=TRAINING, **settings):
-    return FiGURe(dim, filters=filters, settings=FigureSettings(training=training, **settings), progress=False)
-
-
-def halves(splits, **targets):
-    """Two classes and some splits."""
-    labels = np.arange(14) % 2
-    return Targets(labels, ("a", "b"), random_splits(labels, splits, 0.4, 0.3, seed=splits), **targets)
-
-
-def assert_same_views(left, right, **tolerance):
-    assert left.keys() == right.keys()
-    for name, view in left.items():
-        np.testing.assert_allclose(view, right[name], err_msg=name, **(tolerance or {"rtol": 0, "atol": 0}))
 
 
 @pytest.fixture

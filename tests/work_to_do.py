@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from figure_kedro.errors import UserError
 from figure_kedro.evaluation.split_work import SplitWork
 from figure_kedro.execution import ExecutionSettings, make_executor
+from figure_kedro.filters import BANKS
+from figure_kedro.methods.decoupled import DecoupledObjective
 
 
 def square(number):
@@ -17,6 +20,10 @@ def square(number):
 
 def error_value(number):
     return ValueError(f"{number} is wrong")
+
+
+def user_error(number):
+    return UserError(f"{number} is wrong")
 
 
 def die():
@@ -39,14 +46,41 @@ def threads_told(number):
 
 def sleep_and_tell(folder, number, seconds):
     """Leave a file with the process and the machine, and return the number after a while."""
+    leave_a_mark(folder, number)
+    time.sleep(seconds)
+    return number
+
+
+def leave_a_mark(folder, name):
+    """A file with the process in its name, and the machine in it."""
     place = os.environ.get("RAY_NODE_ID", "")
     if "RAY_RAYLET_PID" in os.environ:
         import ray
 
         place = ray.get_runtime_context().get_node_id()
-    Path(folder, f"{number}-{os.getpid()}").write_text(place)
-    time.sleep(seconds)
-    return number
+    Path(folder, f"{name}-{os.getpid()}").write_text(place)
+
+
+class SlowBank(BANKS["monomial"]):
+    """Takes its time, and says where it works."""
+
+    folder, seconds = None, 0.0
+
+    def apply(self, propagate, block):
+        leave_a_mark(self.folder, f"block{block.shape[1]}-{time.time_ns()}")
+        time.sleep(self.seconds)
+        return super().apply(propagate, block)
+
+
+class SlowObjective(DecoupledObjective):
+    """Takes its time, and says where it works."""
+
+    folder, seconds = None, 0.0
+
+    def losses(self, epoch, generator):
+        leave_a_mark(self.folder, f"worker{self._team.rank}")
+        time.sleep(self.seconds)
+        yield from super().losses(epoch, generator)
 
 
 def executor_inside(backend, workers):

@@ -1,4 +1,4 @@
-"""Pages of the documentation site that are made when it is built: from README.md, and from the settings themselves."""
+"""Pages of the documentation site that are made when it is built: from files beside docs, and from the settings."""
 
 import re
 from pathlib import Path
@@ -15,19 +15,6 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).parents[2]
 
-SECTIONS = {
-    "graphs": ("Choose a graph", "What a graph needs"),
-    "own_graph": ("Your own graph", "New nodes"),
-    "serving": ("MLflow", "A model for others"),
-    "experiments": ("Tables and figures",),
-    "pipelines": ("The pipelines",),
-    "training": ("Training",),
-    "methods": ("Other methods", "Parts of your own"),
-    "evaluation": ("Evaluation",),
-    "installing": ("Installing", "Safety"),
-}
-"""Which sections of the README make which page; what stands before the first one is the start."""
-
 MARKS = {
     None: "",
     Decides.NOTHING: "decides no result by itself",
@@ -35,21 +22,24 @@ MARKS = {
     Decides.CONTENT: "counts by the content of the file",
 }
 
-WHOLE = {"changes": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
+WHOLE = {"index": "README.md", "changes": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
+"""Files of the repository that are pages as they are."""
 
 
 def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     """Add the pages that are made here."""
     from mkdocs.structure.files import File
 
-    start, sections = _sections((PROJECT / "README.md").read_text())
-    pages = {"index": start}
-    pages |= {page: "\n".join(sections[title] for title in titles) for page, titles in SECTIONS.items()}
-    pages |= {page: (PROJECT / file).read_text() for page, file in WHOLE.items()}
-    pages = {page: _relinked(text) for page, text in pages.items()} | {"parameters": parameters_page()}
+    pages = {page: _relinked((PROJECT / file).read_text()) for page, file in WHOLE.items()}
+    pages |= {"parameters": parameters_page()}
     for page, text in pages.items():
         files.append(File.generated(config, f"{page}.md", content=text))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Links to files of the repository that are no page of the site, as names."""
+    return _relinked(markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:
@@ -117,13 +107,8 @@ def _first_line(part: Any) -> str:
     return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", line)
 
 
-def _sections(readme: str) -> tuple[str, dict[str, str]]:
-    start, *rest = re.split(r"^## ", readme, flags=re.MULTILINE)
-    return start, {text.split("\n", 1)[0].strip(): f"## {text}" for text in rest}
-
-
 def _relinked(text: str) -> str:
     """Links of the repository as links of the site; what is not on it stays as a name."""
-    text = text.replace("](docs/", "](").replace("](CONTRIBUTING.md)", "](contributing.md)")
-    text = text.replace("](CHANGELOG.md)", "](changes.md)")
-    return re.sub(r"\[([^\]]+)\]\((?:benchmarks|notebooks|src)/[^)]*\)", r"`\1`", text)
+    text = re.sub(r"\]\((?:\.\./)?CONTRIBUTING\.md\)", "](contributing.md)", text.replace("](docs/", "]("))
+    text = re.sub(r"\]\((?:\.\./)?CHANGELOG\.md\)", "](changes.md)", text)
+    return re.sub(r"\[([^\]]+)\]\((?:\.\./)?(?:benchmarks|notebooks|src)\b[^)]*\)", r"`\1`", text)

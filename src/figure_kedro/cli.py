@@ -1,4 +1,4 @@
-"""The commands of the project: ``kedro run`` with one ``--params``, ``search``, ``experiment`` and ``runs``."""
+"""The commands of the project: ``run`` with one ``--params``, ``search``, ``experiment``, ``runs``, ``mlflow ui``."""
 
 import copy
 import functools
@@ -93,6 +93,7 @@ def experiment() -> None:
 
 
 _params = click.option("--params", multiple=True, callback=_all_in_one, help="As for kedro run; wins over the file.")
+_RECORDS = "A folder of an earlier report, docs for instance: what its records have is not made again."
 _datasets = click.option("--datasets", default="", help="Only cells of these data sets: cora,squirrel.")
 
 
@@ -103,6 +104,7 @@ _datasets = click.option("--datasets", default="", help="Only cells of these dat
 @click.option("--trials", default=None, type=click.IntRange(1), help="Trials on each split, in place of the file's.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes of this machine.")
 @click.option("--ray", is_flag=False, flag_value="local", default=None, help="On Ray: here, or at an ADDRESS.")
+@click.option("--records", default=None, type=click.Path(file_okay=False, exists=True), help=_RECORDS)
 @click.option("--dry-run", is_flag=True, help="Only tell what is there, what would run and how long it may take.")
 @click.pass_obj
 @_one_line
@@ -114,6 +116,7 @@ def run_experiments(
     trials: int | None,
     workers: int,
     ray: str | None,
+    records: str | None,
     dry_run: bool,
 ) -> None:
     """Make what is missing of the experiments NAMES, and their reports.
@@ -126,7 +129,13 @@ def run_experiments(
         params = {**params, "evaluation": {**params.get("evaluation", {}), "trials": trials}}
     executor = None if dry_run else command.executor_of(workers, ray)
     whole = command.run(
-        metadata.project_path, names, params, datasets=_listed(datasets), executor=executor, dry_run=dry_run
+        metadata.project_path,
+        names,
+        params,
+        datasets=_listed(datasets),
+        executor=executor,
+        records=None if records is None else Path(records),
+        dry_run=dry_run,
     )
     if not whole:
         raise CommandError("some runs failed; their lines are above and in the report, and the others are done")
@@ -183,6 +192,41 @@ def runs(metadata: Any, params: dict[str, Any], datasets: str, key: str | None, 
         show_runs(metadata.project_path, params, datasets=_listed(datasets), key=key, limit=limit)
     except UserError as error:
         raise CommandError(str(error)) from None
+
+
+class MlflowCommands(click.Group):
+    """kedro-mlflow's commands; ``ui`` is ours, so that it opens the records of any data folder."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted({*self.commands, *self._plugin().list_commands(context)})
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        return self.commands.get(name) or self._plugin().get_command(context, name)
+
+    @staticmethod
+    def _plugin() -> click.Group:
+        from kedro_mlflow.framework.cli.cli import mlflow_commands
+
+        return mlflow_commands
+
+
+@cli.group(cls=MlflowCommands)
+def mlflow() -> None:
+    """Use mlflow-specific commands inside kedro project."""
+
+
+@mlflow.command()
+@click.option("--params", multiple=True, callback=_all_in_one, help="data_folder=..., if it is another one.")
+@click.option("--env", "-e", default=None, help="The environment within conf.")
+@click.option("--port", "-p", default=None, help="The port to listen on; default: 5000.")
+@click.option("--host", "-h", default=None, help="The address to listen on; default: 127.0.0.1, this machine alone.")
+@click.pass_obj
+@_one_line
+def ui(metadata: Any, params: dict[str, Any], env: str | None, port: str | None, host: str | None) -> None:
+    """Open MLflow's pages on the runs of this project."""
+    from figure_kedro.tracking.ui import open_ui
+
+    open_ui(metadata.project_path, params, env=env, port=port, host=host)
 
 
 def _listed(names: str) -> list[str]:

@@ -4,13 +4,14 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kedro.config import MissingConfigException, OmegaConfigLoader
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
+from figure_kedro.datasets.files.data_folder import is_address, local_folder
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.time_limit import at_most
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 READING_SECONDS = 15.0
 """Of computing, for reading the configuration; it takes less than one."""
+
+OWN_DATABASES = "FIGURE_OWN_DATABASES"
+"""The environment variable with MLflow's databases that runs of this process have used by themselves.
+
+MLflow writes the one in use to ``MLFLOW_TRACKING_URI``, where it looks like a user's wish. Kedro forgets this package's
+modules when it reloads a project in a notebook, and with them whatever they hold; the environment stays.
+"""
 
 T = TypeVar("T")
 
@@ -48,10 +56,10 @@ class ProjectConfigLoader(OmegaConfigLoader):
     ``MLFLOW_TRACKING_URI`` says otherwise. ``${command:}`` is what to type for this run.
     """
 
-    _own_tracking_uris: ClassVar[set[str]] = set()
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not (Path(self.conf_source) / self.default_run_env).is_dir():
+            self.default_run_env = self.base_env  # nobody has settings of their own; Kedro would read none at all
         self._read: dict[str, dict[str, Any]] = {}
         for kind in ("datasets", "methods", "experiments"):
             self.config_patterns.setdefault(kind, [f"{kind}/*"])
@@ -150,6 +158,8 @@ class ProjectConfigLoader(OmegaConfigLoader):
             OmegaConf.register_new_resolver(name, resolver, replace=True)
 
     def _setting(self, path: str) -> Any:
+        if path == "data_folder" and is_address(self.parameters.data_folder):
+            return str(self._data_folder())
         value: Any = self.parameters
         for part in path.split("."):
             value = getattr(value, part)
@@ -180,8 +190,9 @@ class ProjectConfigLoader(OmegaConfigLoader):
         given, database = self._given_tracking_uri(), self.own_database()
         if given or database is None:
             return given or ""
+        database.parent.mkdir(parents=True, exist_ok=True)
         uri = f"sqlite:///{database}"
-        self._own_tracking_uris.add(uri)
+        os.environ[OWN_DATABASES] = "\n".join(sorted({uri, *_own_databases()}))
         return uri
 
     def _artefact_uri(self) -> str | None:
@@ -191,19 +202,21 @@ class ProjectConfigLoader(OmegaConfigLoader):
     def _given_tracking_uri(self) -> str | None:
         # MLflow sets the variable to whatever a run uses; the next run of the same process must not take it for given
         uri = os.environ.get("MLFLOW_TRACKING_URI")
-        return None if uri in self._own_tracking_uris else uri
+        return None if uri in _own_databases() else uri
 
     def locks(self) -> Path:
         """Where the locks of everything below the data folder are."""
         return self._data_folder() / "locks"
 
     def _data_folder(self) -> Path:
-        return Path(self.conf_source).resolve().parent / self.parameters.data_folder
+        return local_folder(Path(self.conf_source).resolve().parent, self.parameters.data_folder)
 
     def _mlflow_folder(self) -> Path:
-        folder = self._data_folder() / "mlflow"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        return self._data_folder() / "mlflow"
+
+
+def _own_databases() -> list[str]:
+    return os.environ.get(OWN_DATABASES, "").splitlines()
 
 
 def _parameters_below(name: Any, groups: Mapping[Any, Any]) -> dict[str, Any]:

@@ -1,7 +1,11 @@
 """What has to run before a pipeline, because no earlier run has left it."""
 
+from pathlib import Path
+
 from kedro.io import DataCatalog
 from kedro.pipeline import Pipeline
+
+from figure_kedro.datasets.files.data_folder import fetch
 
 
 def earlier_nodes(whole: Pipeline, wanted: Pipeline, catalog: DataCatalog) -> Pipeline:
@@ -17,6 +21,8 @@ def earlier_nodes(whole: Pipeline, wanted: Pipeline, catalog: DataCatalog) -> Pi
     missing = list(wanted.inputs())
     while missing:
         name = missing.pop()
+        if name in makers and (path := getattr(catalog.get(name), "_filepath", None)):
+            fetch(Path(path))
         if name in makers and makers[name] not in nodes and not catalog.exists(name):
             nodes.add(makers[name])
             missing += makers[name].inputs

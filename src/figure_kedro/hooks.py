@@ -75,16 +75,19 @@ class ProjectHooks:
         """Say what the run will take, and run what it needs and no earlier run has left for these settings."""
         from kedro.runner import SequentialRunner
 
+        from figure_kedro.datasets.files.data_folder import check_storage, local_folder
         from figure_kedro.pipeline_registry import register_pipelines
         from figure_kedro.planning import RunLimits
 
-        earlier = earlier_nodes(register_pipelines()["__default__"], pipeline, catalog)
         if self._context is None or self._parameters is None:
             return
-        hooks = self._context._hook_manager
-        names = {node.name.rpartition(".")[2] for node in (earlier + pipeline).nodes}
+        hooks, project = self._context._hook_manager, Path(self._context.project_path)
+        earlier = Pipeline([])
         try:
-            self._limits = RunLimits(self._parameters, Path(self._context.project_path), names)
+            check_storage(local_folder(project, self._parameters.data_folder))
+            earlier = earlier_nodes(register_pipelines()["__default__"], pipeline, catalog)
+            names = {node.name.rpartition(".")[2] for node in (earlier + pipeline).nodes}
+            self._limits = RunLimits(self._parameters, project, names)
             self._limits.begin()
             if earlier.nodes:
                 parts = ", ".join(dict.fromkeys(str(node.namespace) for node in earlier.nodes))
@@ -109,27 +112,35 @@ class ProjectHooks:
     def after_pipeline_run(self, pipeline: Pipeline, catalog: DataCatalog) -> None:
         import rich
 
-        from figure_kedro.datasets.run_index import short
+        from figure_kedro.datasets.files.data_folder import shown
         from figure_kedro.reporting.panel import summary_panel
 
         self._end_turn()
         index = catalog.load("run_index")
         index.write()
         if "summary" in pipeline.all_outputs():
-            paths = {name.replace("_", " "): str(short(path)) for name, path in index.existing().items()}
-            folder = {"run folder": str(short(index.folder))}
+            paths = {name.replace("_", " "): shown(path) for name, path in index.existing().items()}
+            folder = {"run folder": shown(index.folder)}
             # the end of a run is for people: a table on the console that the progress bars use, not a line of the log
-            rich.get_console().print(summary_panel(catalog.load("summary"), folder | paths, _mlflow_command()))
+            rich.get_console().print(summary_panel(catalog.load("summary"), folder | paths, self._ui_command()))
             return
         for name, path in {**_reports(pipeline, catalog), **_outputs(index, pipeline)}.items():
-            logger.info("%s is in %s", name, short(path), extra={"markup": False})
+            logger.info("%s is in %s", name, shown(path), extra={"markup": False})
 
     @hook_impl(trylast=True)
     def on_pipeline_error(self, error: Exception) -> None:
-        self._end_turn()
+        try:
+            self._end_turn()
+        except UserError as unpublished:  # what the run died of is told, and not what came of it
+            logger.warning("%s", unpublished)
         mistake = find_user_error(error)
         if mistake is not None:
             raise CommandError(str(mistake)) from None
+
+    def _ui_command(self) -> str:
+        from figure_kedro.tracking.ui import ui_command
+
+        return ui_command(cast(ProjectConfigLoader, self._context.config_loader)) if self._context else ""
 
     def _end_turn(self) -> None:
         if self._turns is not None:
@@ -199,10 +210,3 @@ def _outputs(index: "RunIndex", pipeline: Pipeline) -> dict[str, Path]:
     if "encoder" not in pipeline.all_outputs():
         return {}
     return {**index.existing(), "the run folder": index.folder}
-
-
-def _mlflow_command() -> str:
-    import mlflow
-
-    uri = mlflow.get_tracking_uri().replace(f"sqlite:///{Path.cwd()}/", "sqlite:///")
-    return f"mlflow ui --host 127.0.0.1 --workers 1 --backend-store-uri {uri}"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from figure_kedro.datasets.files.content import content_digest
+from figure_kedro.datasets.files.data_folder import check_address, is_address
 from figure_kedro.datasets.sources import SOURCES, SourceSettings
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation import HEADS, ClassifierSettings, HeadSettings
@@ -58,7 +59,9 @@ class Parameters(Settings):
     protocol: Annotated[str, Decides.NOTHING] = Field(
         "best", description="best (settings chosen on validation) or paper (as published), where a data set's file says"
     )
-    data_folder: Annotated[str, Decides.NOTHING] = Field("data", description="where artefacts are kept")
+    data_folder: Annotated[str, Decides.NOTHING] = Field(
+        "data", description="where artefacts are kept: a folder, or an address such as s3://bucket/name"
+    )
     raw_mirror: Annotated[str | None, Decides.NOTHING] = Field(
         None, description="a folder with raw files; default: FIGURE_RAW_MIRROR", validate_default=True
     )
@@ -81,9 +84,9 @@ class Parameters(Settings):
 
     @field_validator("data_folder")
     @classmethod
-    def _a_folder_of_this_machine(cls, path: str) -> str:
-        if "://" in path or path.startswith("file:"):
-            raise ValueError(f"{path} is an address; give a folder of this machine")
+    def _a_folder_or_an_address(cls, path: str) -> str:
+        if is_address(path):
+            check_address(path)
         if not path.strip() or "?" in path or not path.isprintable():
             raise ValueError(f"{path!r} cannot be the name of a data folder; leave out ?, line breaks and the like")
         longest = max(len(os.fsencode(part)) for part in Path(path).parts or ("",))

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from figure_kedro.cost import EPOCHS, Work, full_step_bytes, stage_costs, total
+from figure_kedro.datasets.files.data_folder import local_folder
 from figure_kedro.datasets.files.scratch import memory_of_run
 from figure_kedro.datasets.sources import SOURCES
 from figure_kedro.datasets.sources.source import GraphSize
@@ -23,6 +24,12 @@ from figure_kedro.parameters import Parameters
 
 logger = logging.getLogger(__name__)
 
+MODELLED = ("figure", "untrained", "propagation")
+"""Methods whose time the model knows."""
+
+STAGES = {"data_processing": 3, "representation": 5}
+"""How many of the stages, in their order, a pipeline ends with; all of them where it is not named."""
+
 
 class RunLimits:
     """The memory that one run keeps to, where its tasks are done, and what is said about that, once, when it is known
@@ -35,7 +42,7 @@ class RunLimits:
     """
 
     def __init__(self, run: Parameters, project: Path, nodes: Collection[str]) -> None:
-        self._run, self._folder, self._nodes = run, project / run.data_folder, nodes
+        self._run, self._folder, self._nodes = run, local_folder(project, run.data_folder), nodes
         self.said = False
         self._executor = make_executor(run.execution, self._folder)
         self._executor_before = set_executor(self._executor)
@@ -96,6 +103,23 @@ def work_of(run: Parameters, size: GraphSize, limited: Memory) -> Work:
         changes |= {"labelled": size.labelled, "classes": size.classes, "decays": decays}
         changes |= {"fits": splits * max(1, run.evaluation.trials // decays)}
     return Work(**{**vars(work), **changes})
+
+
+def predicted_seconds(run: Parameters, pipeline: str) -> float | None:
+    """How long a pipeline may take on one core, with all that comes before it, if nothing of it is there.
+
+    ``None`` if the source does not know how large its graph is, or the model does not know the method.
+
+    Args:
+        run: Its settings.
+        pipeline: Its name; whatever comes after the embeddings counts with evaluation.
+    """
+    size = SOURCES.build(run.source).size()
+    if size is None or run.representation.method not in MODELLED:
+        return None
+    limited = memory_of_run(run.memory, Path(run.data_folder))
+    costs = list(stage_costs(work_of(run, size, limited), limited).values())
+    return total(costs[: STAGES.get(pipeline)]).seconds
 
 
 def announce(run: Parameters, size: GraphSize, limited: Memory, nodes: Collection[str], folder: Path) -> None:

@@ -23,15 +23,16 @@ CONTEXT = "MLFLOW_RUN_CONTEXT"
 def owned_runs(folder: Path, key: str) -> Iterator[None]:
     """Mark the runs that are started inside as those of this process, and close those of dead ones first.
 
-    The lock is there before any run is, so that there is no moment at which a kill leaves a run without an owner. A
-    run whose lock is not in this folder belongs to somebody else, for instance on a server that several projects share.
+    The lock is there before any run is, so that there is no moment at which a kill leaves a run without an owner, and
+    it stays if the process ends on the way: whoever was interrupted may not have come to end its runs. A run whose lock
+    is not in this folder belongs to somebody else, for instance on a server that several projects share.
 
     Args:
         folder: Where the locks of a data folder are.
         key: Of what decides the results.
     """
     close_dead_runs(folder)
-    lock, before = Lock(folder / f"mlflow-{uuid.uuid4().hex}.lock"), os.environ.get(CONTEXT)
+    lock, before = Lock(folder / f"mlflow-{uuid.uuid4().hex}.lock", stays=True), os.environ.get(CONTEXT)
     lock.acquire()
     os.environ[CONTEXT] = json.dumps({**json.loads(before or "{}"), KEY: key, OWNER: lock.path.name})
     try:
@@ -41,7 +42,7 @@ def owned_runs(folder: Path, key: str) -> Iterator[None]:
             os.environ.pop(CONTEXT, None)
         else:
             os.environ[CONTEXT] = before
-        lock.release()
+    lock.release()
 
 
 def close_dead_runs(folder: Path) -> None:

@@ -1,9 +1,10 @@
 """Project settings; Kedro reads them when a session starts."""
 
-from figure_kedro import log_noise, telemetry
+from figure_kedro import log_noise, telemetry, viz
 
 log_noise.silence()  # before kedro-mlflow is imported, which has something to say
 telemetry.switch_off()
+viz.show_the_run_that_is_asked_for()
 
 from figure_kedro.config import ProjectConfigLoader  # noqa: E402
 from figure_kedro.hooks import ProjectHooks, TrackingHooks  # noqa: E402

@@ -4,6 +4,8 @@ import os
 import sys
 from importlib import import_module
 
+from packaging.version import Version
+
 OFF = {
     "DO_NOT_TRACK": "1",
     "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -21,5 +23,7 @@ def switch_off() -> None:
         # a plugin of Kedro imports MLflow before any project is looked at
         import_module("mlflow.telemetry.client").set_telemetry_client()
     if "viz" in sys.argv or "kedro_viz" in sys.modules:
-        # it has no setting for this: `kedro viz run` asks the package index for a newer version of itself
-        vars(import_module("kedro_viz.integrations.pypi"))["get_latest_version"] = lambda: None
+        # it has no setting for this: `kedro viz run` and its pages ask the package index for a newer version of itself
+        installed = Version(import_module("kedro_viz").__version__)
+        for asking in ("kedro_viz.integrations.pypi", "kedro_viz.api.rest.responses.version"):
+            vars(import_module(asking))["get_latest_version"] = lambda: installed

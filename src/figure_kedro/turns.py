@@ -12,13 +12,11 @@ from kedro.io import DataCatalog
 from kedro.pipeline import Pipeline
 from kedro.pipeline.node import Node
 
+from figure_kedro.datasets.files.data_folder import PLACE, fetch, publish
 from figure_kedro.datasets.files.locks import Lock
 from figure_kedro.datasets.files.unfinished import remove_abandoned
 
 logger = logging.getLogger(__name__)
-
-PLACE = re.compile(r"(?P<root>.+)/\d\d_\w+/(?P<dataset>[^/]+)/(?P<key>[^/]+)(/.*)?")
-"""Where an artefact is: below a data folder, a layer, the name of a data set and the key of what decides it."""
 
 
 class Turns:
@@ -28,6 +26,9 @@ class Turns:
     write under the same key share their turn. The system frees the lock of a process that is killed, and whoever comes
     next goes on from its checkpoint and its journal, and removes what it left half-written.
 
+    With a remote data folder, what is published of a key is fetched when its turn begins, and what the turn has made is
+    published when it ends.
+
     Args:
         catalog: Knows where a node writes.
     """
@@ -35,6 +36,7 @@ class Turns:
     def __init__(self, catalog: DataCatalog) -> None:
         self._catalog = catalog
         self._held: dict[Path, Lock] = {}
+        self._places: list[Path] = []  # one below each of their keys
         self._all = False
         self._one_at_a_time = threading.Lock()  # with --async inputs are loaded by several threads
 
@@ -58,9 +60,13 @@ class Turns:
 
     def end(self) -> None:
         """Let the others go on."""
-        for lock in self._held.values():
-            lock.release()
-        self._held = {}
+        try:
+            for place in self._places:
+                publish(place)
+        finally:
+            for lock in self._held.values():
+                lock.release()
+            self._held, self._places = {}, []
 
     def _locks(self, nodes: Iterable[Node]) -> dict[Path, re.Match[str]]:
         """The locks of what nodes write, each with a place below its key."""
@@ -81,6 +87,8 @@ class Turns:
                 for folder in Path(place["root"]).glob(f"[0-9][0-9]_*/{place['dataset']}/{place['key']}"):
                     for left in remove_abandoned(folder, owned=True):
                         logger.info("removed %s, which a run that was killed had left", left)
+                fetch(Path(place[0]), held=True)
+                self._places.append(Path(place[0]))
 
 
 def _path(dataset: Any) -> str:

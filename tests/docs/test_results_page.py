@@ -10,7 +10,7 @@ from figure_kedro.experiments.command import report
 
 PROJECT = Path(__file__).parents[2]
 NAMES = ("results", "arxiv_years", "solvers", "table_1", "table_4", "table_10")
-"""As in the README's command."""
+"""As in the command on the page about evaluation."""
 
 
 def test_the_page_is_what_the_record_gives(tmp_path):
@@ -19,7 +19,7 @@ def test_the_page_is_what_the_record_gives(tmp_path):
     report(PROJECT, NAMES, {"data_folder": str(tmp_path / "none")}, output=tmp_path)
     for name in ("results.md", "results.csv", "results.jsonl"):
         assert (tmp_path / name).read_text() == (PROJECT / "docs" / name).read_text(), name
-    assert f"kedro experiment report {' '.join(NAMES)} --output docs" in (PROJECT / "README.md").read_text()
+    assert f"kedro experiment report {' '.join(NAMES)} --output docs" in (PROJECT / "docs/evaluation.md").read_text()
 
 
 def test_no_record_names_a_folder_of_a_machine():

@@ -52,17 +52,18 @@ def test_a_row_has_meaning_range_default_and_what_it_decides(pages):
 
 def test_every_page_of_the_contents_is_a_file_or_is_made(pages):
     nav = re.findall(r": (\w+\.md)$", (PROJECT / "mkdocs.yml").read_text(), re.MULTILINE)
-    made = {f"{page}.md" for page in {"index", "parameters", *pages.SECTIONS, *pages.WHOLE}}
+    made = {f"{page}.md" for page in {"parameters", *pages.WHOLE}}
     written = {path.name for path in (PROJECT / "docs").glob("*.md")}
     assert set(nav) == made | written
     assert not made & written
     assert len(nav) == len(set(nav))
 
 
-def test_pages_are_made_of_sections_that_the_readme_has(pages):
-    start, sections = pages._sections((PROJECT / "README.md").read_text())
-    assert {title for titles in pages.SECTIONS.values() for title in titles} <= set(sections)
-    assert start.startswith("# figure_kedro")
+def test_links_to_files_of_the_repository_lead_to_pages_or_stay_names(pages):
+    text = (
+        "[a](docs/start.md) [b](../CONTRIBUTING.md) [c](CHANGELOG.md) [d](../benchmarks/results) [e](notebooks/1.ipynb)"
+    )
+    assert pages._relinked(text) == "[a](start.md) [b](contributing.md) [c](changes.md) `d` `e`"
 
 
 def test_the_site_asks_for_nothing_from_the_network():

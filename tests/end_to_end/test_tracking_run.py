@@ -183,3 +183,18 @@ def test_system_metrics_are_recorded_on_request_and_large_files_stay(session, tm
     assert run.data.metrics["system/system_memory_usage_megabytes"] > 0
     assert client.list_artifacts(run.info.run_id) == []
     assert run.data.tags["path.weights"].endswith("weights.safetensors")
+
+
+def test_an_experiment_that_another_first_run_has_just_made_is_used(session, tmp_path, monkeypatch):
+    session(["data_processing"], dataset="csbm", source={"nodes": 40}, data_folder=str(tmp_path))
+    find, looked = mlflow.MlflowClient.get_experiment_by_name, []
+
+    def not_yet(client, name):  # what the slower of two first runs sees when it looks
+        looked.append(name)
+        return find(client, name) if len(looked) > 1 else None
+
+    monkeypatch.setattr(mlflow.MlflowClient, "get_experiment_by_name", not_yet)
+    session(["data_processing"], dataset="csbm", source={"nodes": 40}, data_folder=str(tmp_path))
+    client = mlflow.MlflowClient(f"sqlite:///{tmp_path}/mlflow/mlflow.db")
+    experiment = find(client, "csbm")
+    assert [run.info.status for run in client.search_runs([experiment.experiment_id])] == ["FINISHED", "FINISHED"]

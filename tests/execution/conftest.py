@@ -24,7 +24,7 @@ def small_ray(sources):
     """A cluster of two CPUs in this machine."""
     ray = pytest.importorskip("ray")
     quiet = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
-    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=100 * 2**20, **quiet)
+    ray.init("local", num_cpus=2, include_dashboard=False, object_store_memory=100 * 2**20, **quiet)
     yield ray
     ray.shutdown()
 

@@ -9,6 +9,7 @@ from figure_kedro.experiments.cells import Outcome, Run
 from figure_kedro.experiments.driver import Journal
 from figure_kedro.experiments.plan import estimate, journal_line
 from figure_kedro.experiments.shows import SHOWS
+from figure_kedro.planning import predicted_seconds
 from runs_left import leave_scores
 
 CSBM = {"dataset": "csbm", "source.nodes": 60, "representation.dim": 8}
@@ -90,6 +91,11 @@ def test_the_runs_most_alike_decide_how_long_another_may_take(run):
     assert estimate(run, other_dim + other_method + noise) == 25.0
     assert estimate(run, other_method + noise) == 500.0
     assert estimate(run, noise) is None
+
+
+def test_without_any_run_alike_the_cost_model_decides_if_it_knows_the_method(loader):
+    run = Run.of(loader, CSBM, SHOWS["score"])
+    assert estimate(run, []) == predicted_seconds(run.parameters, "evaluation") > 0
 
 
 def test_a_line_of_the_journal_is_what_the_next_estimate_reads(run):

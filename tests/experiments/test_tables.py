@@ -6,6 +6,7 @@ import statistics
 import pandas as pd
 import pytest
 
+from figure_kedro.errors import UserError
 from figure_kedro.experiments.plan import Plan
 from figure_kedro.experiments.tables import paper_numbers, tables_of
 from runs_left import leave_scores, leave_timing
@@ -224,3 +225,27 @@ def test_remarks_stand_below_the_table(planned):
     plan = planned(one={"settings": CSBM, "rows": {"a": {}}, "columns": {"c": {}}, "remarks": {"a / c": "why"}})
     (table,) = tables_of(plan, {}, "a machine", {})
     assert table.notes == ("a, c: why",)
+
+
+def test_a_run_is_chosen_in_each_split_by_its_validation_score_alone(shown):
+    def leave(runs):
+        leave_scores(runs[0], [0.1, 0.2, 0.3], val=[0.9, 0.4, 0.7])
+        leave_scores(runs[1], [0.6, 0.7, 0.8], val=[0.8, 0.5, 0.7])  # equal in the last split: the first run is taken
+
+    over = {"a": {"source.homophily": 0.1}, "b": {"source.homophily": 0.9}}
+    (cell,) = shown(leave, settings=CSBM, over=over, together="best_on_validation")
+    assert (cell.value, cell.count, cell.beside) == (pytest.approx(100 * (0.1 + 0.7 + 0.3) / 3), 3, "chosen 2, 1")
+    (mean,) = shown(leave, settings=CSBM, over=over)
+    assert mean.value == pytest.approx(45.0)
+
+
+def test_runs_on_other_splits_are_not_chosen_from_together(shown):
+    def leave(runs):
+        leave_scores(runs[0], [0.1, 0.2])
+        leave_scores(runs[1], [0.6])
+
+    over = {"a": {"source.homophily": 0.1}, "b": {"source.homophily": 0.9}}
+    (cell,) = shown(leave, settings=CSBM, over=over, together="best_on_validation")
+    assert (cell.state, cell.text) == ("failed", "runs with other metrics or splits cannot be chosen from together")
+    with pytest.raises(UserError, match="only a score is chosen on validation"):
+        shown(leave, settings=CSBM, over=over, together="best_on_validation", show="epochs")

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import pandas as pd
@@ -63,6 +64,9 @@ def start(folder, **changes):
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
         except KeyboardInterrupt:
             code = 130
+        except BaseException:
+            traceback.print_exc()
+            raise
         import atexit
 
         atexit._run_exitfuncs()  # os._exit would leave them out, and a real command runs them

@@ -6,8 +6,10 @@ import subprocess
 import sys
 
 from faults_project import PROJECT
+from packaging.version import Version
 
 from figure_kedro import telemetry
+from figure_kedro.tracking import ui
 
 WATCH = """
 import os, socket
@@ -62,16 +64,21 @@ def test_nothing_in_the_package_unpickles_evaluates_or_loads_unsafely():
                         assert getattr(keyword.value, "value", None) is False, (file, node.lineno)
 
 
-def test_kedro_viz_does_not_ask_the_package_index(monkeypatch):
+def test_kedro_viz_and_its_pages_do_not_ask_the_package_index(monkeypatch):
+    import kedro_viz
+    import kedro_viz.api.rest.responses.version as page
     import kedro_viz.integrations.pypi as index
 
     monkeypatch.setattr(index, "get_latest_version", lambda: 1 / 0)
+    monkeypatch.setattr(page, "get_latest_version", lambda: 1 / 0)
     telemetry.switch_off()
-    assert index.get_latest_version() is None
+    assert not index.is_running_outdated_version(Version(kedro_viz.__version__), index.get_latest_version())
+    answer = page.get_version_response()
+    assert (answer.latest, answer.is_outdated) == (kedro_viz.__version__, False)
 
 
 def test_servers_that_we_document_listen_on_this_machine_alone():
-    for text in ((PROJECT / "README.md").read_text(), (PROJECT / "src/figure_kedro/hooks.py").read_text()):
-        started = [line for line in text.splitlines() if "mlflow ui" in line and "--backend-store-uri" in line]
-        assert started
-        assert all("--host 127.0.0.1" in line for line in started)
+    texts = [path.read_text() for path in (PROJECT / "README.md", *(PROJECT / "docs").glob("*.md"))]
+    started = [line for text in texts for line in text.splitlines() if "mlflow ui" in line and "--backend" in line]
+    assert all("--host 127.0.0.1" in line for line in started)
+    assert ui.HOST == "127.0.0.1"

@@ -1,9 +1,12 @@
 """What a long node tells MLflow while it runs."""
 
+import contextlib
+
 import mlflow
 import pandas as pd
 import pytest
 
+from figure_kedro.errors import UserError
 from figure_kedro.pipelines.tracking import BATCH, MlflowMetrics, log_curve, nested_run
 from figure_kedro.training.loop import TrainingRecord
 
@@ -68,3 +71,16 @@ def test_a_trial_has_the_parameter_names_of_the_run_above(history):
         number = mlflow.active_run().info.run_id
     params = mlflow.MlflowClient().get_run(number).data.params
     assert params == {"representation.training.learning_rate": "0.1"}
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [(KeyboardInterrupt, "KILLED"), (SystemExit, "KILLED"), (UserError, "FAILED"), (None, "FINISHED")],
+)
+def test_a_trial_that_is_interrupted_is_killed_and_one_that_diverges_has_failed(history, end, status):
+    with contextlib.suppress(KeyboardInterrupt, SystemExit, UserError), nested_run("trial 0", {}, "representation"):
+        number = mlflow.active_run().info.run_id
+        if end is not None:
+            raise end
+    assert mlflow.MlflowClient().get_run(number).info.status == status
+    assert mlflow.active_run().info.run_id != number, "the run above goes on"

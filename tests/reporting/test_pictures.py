@@ -115,8 +115,7 @@ def test_scale_of_close_correlations_is_as_narrow_as_they_are():
 def test_a_picture_says_what_was_run_and_dollars_of_users_are_no_formula():
     for draw in (tsne_figure, correlation_figure):
         figure = draw({"view $A^{2}$": PANELS["32"]}, LABELS, 0, ["a", "$x", "$y^"], "cora: figure")
-        assert figure.get_suptitle() == "cora: figure"
-        assert figure.axes[0].get_title() == "view $A^{2}$"
+        assert figure.axes[0].get_title() == "cora: figure\nview $A^{2}$"
         figure.savefig(io.BytesIO(), format="png")  # a formula that is none would fail here
 
 

@@ -80,7 +80,7 @@ def test_the_page_has_what_was_run_what_it_reached_and_where_it_is():
         "700 MB",
         "data/07_model_output/cora/1",
         "trials 30 space 1, 2",
-        "I, A^2",
+        "I, A²",
         "-0.2500",
     ):
         assert words in text, words

@@ -24,6 +24,8 @@ def test_small_files_and_folders_are_copied_and_large_ones_are_not(run, tmp_path
     folder, large = tmp_path / "pages", tmp_path / "weights.safetensors"
     folder.mkdir()
     (folder / "page.md").write_text("words")
+    (folder / ".digests").mkdir()
+    (folder / ".digests" / "page.md").write_text("for no people")
     large.write_bytes(bytes(2**20))
     log_files({"report": folder, "small": folder / "page.md", "weights": large}, limit_mb=0.5)
     kept = {path.relative_to(tmp_path / "kept").as_posix() for path in (tmp_path / "kept").rglob("*") if path.is_file()}

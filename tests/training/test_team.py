@@ -1,7 +1,5 @@
 """Workers that share the rows of a training take the steps of one that has them all."""
 
-import threading
-
 import numpy as np
 import pytest
 import torch
@@ -13,25 +11,10 @@ from figure_kedro.filters import build_bank, normalised_adjacency
 from figure_kedro.methods.decoupled import DecoupledObjective, DecoupledSettings
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
-from figure_kedro.training.team import Team, TorchTeam
+from figure_kedro.training.team import ALONE, Team
+from thread_team import in_threads
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-class ThreadTeam(Team):
-    """A worker in a thread; the sums are made by the last one that comes, in the order of the workers."""
-
-    def __init__(self, rank, size, together, parts):
-        self.rank, self.size, self._together, self._parts = rank, size, together, parts
-
-    def add(self, tensor):
-        self._parts[self.rank] = tensor.clone()
-        self._together.wait()
-        total = torch.stack(self._parts).sum(0)
-        self._together.wait()
-        return total
-
-    add_step = TorchTeam.add_step
 
 
 class Rank(Team):
@@ -56,29 +39,17 @@ def objective(rows, batch_rows):
     )
 
 
-def trained(of, team=None, epochs=8):
+def trained(of, team=ALONE, epochs=8):
     settings = TrainingSettings(max_epochs=epochs, patience=epochs, learning_rate=1e-2)
-    cpu = torch.device("cpu")
-    return (
-        train(of, settings, device=cpu) if team is None else train(of.for_team(team), settings, device=cpu, team=team)
-    )
+    return train(of.for_team(team), settings, device=torch.device("cpu"), team=team)
 
 
 @pytest.mark.parametrize(("rows", "batch_rows", "size"), [(40, 100, 2), (1100, 600, 2), (1100, 600, 3), (7, 2, 3)])
 def test_workers_together_take_the_steps_of_one_alone(rows, batch_rows, size):
     alone = objective(rows, batch_rows)
     expected = trained(alone)
-    together, parts = threading.Barrier(size, timeout=30), [None] * size
-    objectives, records = [objective(rows, batch_rows) for _ in range(size)], [None] * size
-
-    def work(rank):
-        records[rank] = trained(objectives[rank], ThreadTeam(rank, size, together, parts))
-
-    workers = [threading.Thread(target=work, args=(rank,)) for rank in range(size)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    objectives = [objective(rows, batch_rows) for _ in range(size)]
+    records = in_threads(lambda team: trained(objectives[team.rank], team), size)
     for one, record in zip(objectives, records, strict=True):
         assert record.losses == records[0].losses, "all have the loss of all rows"
         np.testing.assert_allclose(record.losses, expected.losses, rtol=1e-5)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from kedro.io import AbstractDataset, DatasetError
 
+from figure_kedro.datasets.files.data_folder import saved
 from figure_kedro.datasets.files.scratch import reserve
 from figure_kedro.datasets.files.tensor_file import CheckpointFile
 from figure_kedro.datasets.files.trial_journal import TrialStorage
@@ -134,6 +135,7 @@ class TuningFiles:
         lowest = math.inf if winner is None else winner[1]["record"]["best_loss"]
         if loss < lowest and self._running.exists():
             os.replace(self._running, self._winner)
+            saved(self._winner)
         else:
             self._running.unlink(missing_ok=True)
 

@@ -3,14 +3,15 @@
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import pandas as pd
 from kedro.io import AbstractDataset, DatasetError
 
 from figure_kedro.datasets.sources import SOURCES, SourceSettings
 from figure_kedro.datasets.sources.kinds.own import OwnSettings
-from figure_kedro.datasets.sources.tables import read_table
+from figure_kedro.datasets.sources.tables import column_names, read_table
 from figure_kedro.errors import UserError
 from figure_kedro.graph.columns import ALL, column, default_column, ignored, is_among, is_unnamed
-from figure_kedro.graph.edge_table import edge_weights, endpoint_columns
+from figure_kedro.graph.edge_table import edge_weights, endpoint_columns, endpoint_names
 from figure_kedro.graph.ids import as_ids
 from figure_kedro.inference.new_nodes import NewNodes
 from figure_kedro.inference.settings import InferenceSettings
@@ -78,7 +79,7 @@ class IdsDataset(_UsersTable[np.ndarray]):
 
 
 def read_new_nodes(settings: InferenceSettings, source: SourceSettings) -> NewNodes:
-    """Read the tables; columns have the names that ``source`` gives them if it is the user's own graph.
+    """Read the tables; columns have the names that they have in the tables of ``source``, if it is the user's own.
 
     Labels and splits may be there and are not read. Without a table of nodes there are no features, and the new nodes
     are not known: an edge alone does not say which of its ends is meant to be new.
@@ -88,7 +89,9 @@ def read_new_nodes(settings: InferenceSettings, source: SourceSettings) -> NewNo
     """
     if settings.nodes is None:
         raise UserError("inference.nodes is needed: the table of new nodes, with their ids and features")
-    named = source if isinstance(source, OwnSettings) else OwnSettings.model_construct(edges="")
+    named = OwnSettings.model_construct(edges="")
+    if isinstance(source, OwnSettings):
+        named = _named_as_in_training(source, settings)
     text: list[str | int] = [
         named.id_column or 0,
         *filter(None, (named.label_column, *named.split_columns, *named.one_hot)),
@@ -121,3 +124,25 @@ def read_new_nodes(settings: InferenceSettings, source: SourceSettings) -> NewNo
         edges_name=str(settings.edges),
         nodes_name=settings.nodes,
     )
+
+
+def _named_as_in_training(source: OwnSettings, new: InferenceSettings) -> OwnSettings:
+    """The settings with ids and ends of edges by name, where they were the first columns in training.
+
+    So the columns of new tables may have any order. A new table without these names has them in its first columns, too.
+    """
+    if source.is_whole:
+        return source
+    names: dict[str, str] = {}
+    if source.nodes is not None and new.nodes is not None:
+        form = source.text_format(source.no_ids)
+        found = pd.DataFrame(columns=column_names(source.nodes, form))
+        id_column = source.id_column or default_column(found, source.nodes, "source.id_column", source.no_ids)
+        names |= {"id_column": id_column} if id_column in column_names(new.nodes, form) else {}
+    if new.edges is not None:
+        form = source.text_format(source.no_endpoints)
+        found = pd.DataFrame(columns=column_names(source.edges, form))
+        first, second = endpoint_names(source, found, source.edges)
+        there = {first, second} <= set(column_names(new.edges, form))
+        names |= {"source_column": first, "target_column": second} if there else {}
+    return source.model_copy(update=names)

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from kedro.io import AbstractDataset
 
+from figure_kedro.datasets.files.data_folder import fetch_missing
 from figure_kedro.datasets.files.sealed_file import is_whole
 
 T = TypeVar("T")
@@ -41,6 +42,7 @@ class OnceDataset(AbstractDataset[T, T], Generic[T]):
 
     def load(self) -> T:
         if self._loaded is None:
+            fetch_missing(self._filepath)
             try:
                 self._loaded = self.read()
             except FileNotFoundError:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from figure_kedro.datasets.files.data_folder import fetch
 from figure_kedro.datasets.files.sealed_file import is_whole, read_sealed
 from figure_kedro.datasets.typed_json import read_json
 from figure_kedro.reporting.record import RunRecord
@@ -26,6 +27,7 @@ class RunFolder:
 
     def has(self, *names: str) -> bool:
         """Whether all of these files are there; a damaged one counts as missing, and is made anew."""
+        fetch(self.path, only=lambda file: file.rpartition("/")[2] in names)
         return all(is_whole(self.path / name) for name in names)
 
     def _load(self, name: str) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from figure_kedro.datasets.files.data_folder import is_there, publish, shown
 from figure_kedro.datasets.files.tensor_file import write_json
 from figure_kedro.datasets.handles import _Handle
 from figure_kedro.versions import check_format
@@ -35,14 +36,12 @@ class RunIndex:
 
     def existing(self) -> dict[str, Path]:
         """Those that are there."""
-        return {name: path for name, path in self.artefacts.items() if path.exists()}
+        return {name: path for name, path in self.artefacts.items() if is_there(path)}
 
     def promised(self) -> dict[str, str]:
         """What there is when the run is over, for the record, which is written before: all but what is not kept."""
         there = self.existing()
-        return {
-            name: str(short(path)) for name, path in self.artefacts.items() if name not in ON_REQUEST or name in there
-        }
+        return {name: shown(path) for name, path in self.artefacts.items() if name not in ON_REQUEST or name in there}
 
     def lead_to(self, name: str, path: Path) -> None:
         """Put a link to something into the folder."""
@@ -63,6 +62,7 @@ class RunIndex:
             if not self.artefacts[name].is_relative_to(self.folder):  # there is a link already
                 _link(self.folder / f"{name}{Path(path).suffix}", path)
         write_json(self.folder / MANIFEST, {"format": FORMAT, "key": self.key, "artefacts": found})
+        publish(self.folder)
 
     @classmethod
     def read(cls, folder: Path) -> "RunIndex":
@@ -100,11 +100,6 @@ class RunIndexDataset(_Handle):
 
     def load(self) -> RunIndex:
         return RunIndex(self._path, self._key, {name: Path(entry["path"]) for name, entry in self._artefacts.items()})
-
-
-def short(path: Path) -> Path:
-    """A path as a person would type it here."""
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _link(link: Path, target: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from kedro.io import DatasetError
 from kedro_datasets import json, pandas, text
 
+from figure_kedro.datasets.files.data_folder import fetch_missing
 from figure_kedro.datasets.files.sealed_file import check_sealed, is_whole, seal
 from figure_kedro.datasets.files.writing import beside
 from figure_kedro.errors import DamagedFileError, UserError
@@ -38,6 +39,7 @@ class _Sealed:
 
     def load(self) -> Any:
         path = Path(self._filepath)
+        fetch_missing(path)
         if not path.exists():
             raise UserError(f"there is no {path}; run the pipeline that makes it with the same --params first")
         check_sealed(path)

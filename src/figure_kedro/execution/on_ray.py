@@ -62,7 +62,7 @@ class OnRay(Executor):
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
         try:
             if address is None:
-                self._ray.init(include_dashboard=False, **quiet)
+                self._ray.init("local", include_dashboard=False, **quiet)  # not what runs here already
             else:
                 self._ray.init(address=address, **quiet)
         except (ConnectionError, RuntimeError, ValueError) as error:

@@ -17,11 +17,12 @@ from kedro.io import DataCatalog
 from kedro.runner import SequentialRunner
 
 from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.datasets.files.data_folder import check_storage, local_folder
 from figure_kedro.datasets.files.scratch import memory_of_run
 from figure_kedro.datasets.run_folder import RunFolder
 from figure_kedro.earlier import earlier_nodes
 from figure_kedro.execution import make_executor, use_executor
-from figure_kedro.experiments.shows import SHOWS, Show
+from figure_kedro.experiments.shows import SHOWS, Show, stage_of
 from figure_kedro.machine_errors import find_user_error
 from figure_kedro.memory import use_memory
 from figure_kedro.parameters import KINDS, Parameters
@@ -68,8 +69,7 @@ class Run:
     @property
     def key(self) -> tuple[str, str, str]:
         """Equal for runs that leave the same."""
-        stage = next((show.stage for show in SHOWS.values() if show.pipeline == self.pipeline), "evaluation")
-        return self.pipeline, self.parameters.dataset, self.parameters.key(stage)
+        return self.pipeline, self.parameters.dataset, self.parameters.key(stage_of(self.pipeline))
 
     @property
     def command(self) -> str:
@@ -81,7 +81,7 @@ class Run:
     def folder(self) -> RunFolder:
         """Where it leaves its numbers."""
         _, dataset, key = self.key
-        return RunFolder(self.project / self.parameters.data_folder / "08_reporting" / dataset / key)
+        return RunFolder(local_folder(self.project, self.parameters.data_folder) / "08_reporting" / dataset / key)
 
     def exists(self) -> bool:
         """Whether an earlier run has left what it makes."""
@@ -131,13 +131,14 @@ def _run(project: Path, changes: dict[str, Any], pipeline: str) -> None:
 
     bootstrap_project(project)
     loader = project_loader(project).with_params(_given(changes))
+    run, folder = loader.parameters, local_folder(project, loader.parameters.data_folder)
+    check_storage(folder)
     catalog = _catalog(project, loader)
     pipelines = register_pipelines()
     earlier = earlier_nodes(pipelines["__default__"], pipelines[pipeline], catalog)
-    run, turns, hooks = loader.parameters, Turns(catalog), _create_hook_manager()
+    turns, hooks = Turns(catalog), _create_hook_manager()
     hooks.register(turns)
     try:
-        folder = project / run.data_folder
         with use_memory(memory_of_run(run.memory, folder)), use_executor(make_executor(run.execution, folder)):
             SequentialRunner().run(earlier + pipelines[pipeline], catalog, hooks)
         catalog.load("run_index").write()

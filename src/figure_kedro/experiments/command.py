@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 from yaml import YAMLError
 
 from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.datasets.files.data_folder import local_folder
 from figure_kedro.datasets.files.whole_file import write_whole
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.execution import Executor, LocalProcesses, ThisProcess
@@ -21,7 +22,7 @@ from figure_kedro.experiments.definition import Experiment
 from figure_kedro.experiments.driver import Journal, machine, make_missing, start_tracking
 from figure_kedro.experiments.pages import csv_text, html_page, latex_document, markdown_page
 from figure_kedro.experiments.plan import Plan, estimate, plan_experiments
-from figure_kedro.experiments.records import Recorded, read_records, write_records
+from figure_kedro.experiments.records import Key, Recorded, read_records, record_of, write_records
 from figure_kedro.experiments.table import Table
 from figure_kedro.experiments.tables import tables_of
 from figure_kedro.parts import flatten
@@ -36,6 +37,7 @@ def run(
     *,
     datasets: Iterable[str] = (),
     executor: Executor | None = None,
+    records: Path | None = None,
     dry_run: bool = False,
 ) -> bool:
     """Make what is missing of some experiments, and their reports.
@@ -46,6 +48,7 @@ def run(
         given: What ``--params`` says; it wins over the files.
         datasets: Only cells of these.
         executor: Where runs are made.
+        records: A folder whose records, as :func:`report` leaves them, are not made again unless they are stale.
         dry_run: Whether only to tell what would be done.
 
     Returns:
@@ -53,6 +56,8 @@ def run(
     """
     console, loader = rich.get_console(), project_loader(project)
     plan = _plan(loader, names, given, datasets)
+    if records is not None:
+        plan.recorded = still_valid(plan, records)
     journal = Journal(_reports(loader, given))
     _tell(console, plan, journal)
     if dry_run:
@@ -89,8 +94,9 @@ def report(
 ) -> Path:
     """Write the tables of experiments from what is there: one page of HTML, Markdown, LaTeX and CSV.
 
-    With a folder of one's own the page is called ``results``, and beside it ``results.jsonl`` keeps the records behind
-    it: they are read too, so that a page can be added to on another machine.
+    With a folder of one's own the page is called ``results``, and beside it ``results.jsonl`` and
+    ``results_files.jsonl`` keep the records behind it: they are read too, so that a page can be added to on another
+    machine.
 
     Returns:
         The folder.
@@ -100,7 +106,7 @@ def report(
     if output is None:
         tables = tables_of(plan, journal.failures(), machine(), journal.run_ids())
     else:  # for others, to whom this machine's failures and numbers of runs say nothing
-        _take_up_records(plan, output / "results.jsonl")
+        take_up_records(plan, output)
         tables = tables_of(plan, {}, machine(), {})
     return _report(loader, tables, given, output)
 
@@ -134,15 +140,25 @@ def _report(loader: ProjectConfigLoader, tables: list[Table], given: dict[str, A
     return folder
 
 
-def _take_up_records(plan: Plan, path: Path) -> None:
-    """Add the records of this plan's runs to a file, and use those that it has of others."""
-    records = read_records(path)
-    for (pipeline, _, key), run in plan.runs.items():
-        if pipeline == "evaluation" and (pipeline, run.parameters.dataset, key) in plan.done:
-            records[key] = Recorded(run.folder.load("summary.json"))
-        if key in records:
-            plan.recorded[pipeline, run.parameters.dataset, key] = records[key]
-    write_records(path, (recorded.record for recorded in records.values()))
+def take_up_records(plan: Plan, folder: Path) -> None:
+    """Add the records of this plan's runs to those of a folder, and use what it has of others."""
+    records = read_records(folder)
+    for key in plan.done:
+        run = plan.runs[key]
+        recorded = record_of(run, machine())
+        needs = plan.needs(key)
+        recorded.keep(run.folder, needs)
+        recorded.day = recorded.day or run.folder.date(min(needs))
+        if recorded.record is not None or recorded.files:
+            records[key] = recorded
+    plan.recorded = {key: recorded for key, recorded in records.items() if key in plan.runs}
+    write_records(folder, records.values())
+
+
+def still_valid(plan: Plan, folder: Path) -> dict[Key, Recorded]:
+    """The records of a folder that stand for runs of this plan: whole, and made by parts as they are today."""
+    known = {key: recorded for key, recorded in read_records(folder).items() if key in plan.runs}
+    return {key: one for key, one in known.items() if not one.stale and one.has(*plan.needs(key))}
 
 
 def show_list(project: Path) -> None:
@@ -200,9 +216,8 @@ def _tell(console: Console, plan: Plan, journal: Journal) -> None:
     lines, missing = journal.lines(), plan.missing
     for name, cells in plan.cells.items():
         keys = {key for _, keys in cells for key in keys}
-        console.print(
-            f"{name}: {len(cells)} cells, {len(keys)} runs, {len(keys & plan.done)} are there", highlight=False
-        )
+        there = len(keys & (plan.done | plan.recorded.keys()))
+        console.print(f"{name}: {len(cells)} cells, {len(keys)} runs, {there} are there", highlight=False)
     known = [seconds for run in missing if (seconds := estimate(run, lines)) is not None]
     if missing:
         time = f"about {in_words(sum(known))} one after the other" if known else "of unknown length"
@@ -216,7 +231,7 @@ def _tell(console: Console, plan: Plan, journal: Journal) -> None:
 
 def _reports(loader: ProjectConfigLoader, given: dict[str, Any]) -> Path:
     parameters = loader.with_params(_folders(given)).parameters
-    return Path(loader.conf_source).parent / parameters.data_folder / "08_reporting"
+    return local_folder(Path(loader.conf_source).parent, parameters.data_folder) / "08_reporting"
 
 
 def _folders(given: dict[str, Any]) -> dict[str, Any]:

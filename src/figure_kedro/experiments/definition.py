@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
@@ -36,7 +36,8 @@ class Experiment(Settings):
         show: score
 
     has four rows, ``DGI, 32`` to ``FiGURe, 512``, and two columns. What stands later wins: ``settings``, the column's,
-    the row's, ``over``, the command line. With ``over`` a cell is the mean over several runs.
+    the row's, ``over``, the command line. With ``over`` a cell is the mean over several runs, or, with
+    ``together: best_on_validation``, the score of that run which does best on validation, chosen anew in each split.
     """
 
     title: str = Field(description="of the table or figure")
@@ -44,7 +45,10 @@ class Experiment(Settings):
     settings: Changes = Field({}, description="of every cell")
     rows: Axis = Field(description="titles with their settings; a list of such groups is crossed")
     columns: Axis = Field(description="the same")
-    over: Axis = Field([{"": {}}], description="the same; a cell is the mean over these runs")
+    over: Axis = Field([{"": {}}], description="the same; a cell shows these runs together")
+    together: Literal["mean", "best_on_validation"] = Field(
+        "mean", description="of the runs: their mean, or in each split the one with the best validation score"
+    )
     show: str = Field("score", description="what a cell shows; a row or a column may have its own")
     paper: bool = Field(False, description="whether the paper has this table, and its numbers stand beside ours")
     gain: str = Field("", description="title of a row; one more column says by how much it is ahead of the others")
@@ -64,6 +68,8 @@ class Experiment(Settings):
                 ) from None
             raise UserError(f"experiment {name}: {where}: {first['msg'].lower()}") from None
         experiment._check_titles(name)
+        if experiment.together != "mean" and any(cell.show != "score" for cell in experiment.cells({})):
+            raise UserError(f"experiment {name}: together: only a score is chosen on validation; show score, or mean")
         return experiment
 
     def _check_titles(self, name: str) -> None:

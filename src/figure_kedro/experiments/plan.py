@@ -10,11 +10,9 @@ from figure_kedro.datasets.run_folder import RunFolder
 from figure_kedro.errors import UserError
 from figure_kedro.experiments.cells import Run
 from figure_kedro.experiments.definition import Cell, Experiment
-from figure_kedro.experiments.records import Recorded
+from figure_kedro.experiments.records import Key, Recorded
 from figure_kedro.experiments.shows import SHOWS
-
-Key = tuple[str, str, str]
-"""Pipeline, data set and key of a run."""
+from figure_kedro.planning import predicted_seconds
 
 
 @dataclass
@@ -26,7 +24,7 @@ class Plan:
         cells: Of every experiment, each with the keys of its runs.
         runs: By key, in the order in which they are to be made.
         done: Keys of those that an earlier run has left.
-        recorded: Records of others, by key, for reports.
+        recorded: Records of others, by key: for reports, and not to be made again.
     """
 
     experiments: dict[str, Experiment]
@@ -41,7 +39,12 @@ class Plan:
 
     @property
     def missing(self) -> list[Run]:
-        return [run for key, run in self.runs.items() if key not in self.done]
+        return [run for key, run in self.runs.items() if key not in self.done and key not in self.recorded]
+
+    def needs(self, key: Key) -> set[str]:
+        """The files of a run that cells show."""
+        cells = [cell for cells in self.cells.values() for cell, keys in cells if key in keys]
+        return {name for cell in cells for name in SHOWS[cell.show.partition(".")[0]].needs}
 
 
 def plan_experiments(
@@ -88,7 +91,8 @@ def plan_experiments(
 
 
 def estimate(run: Run, journal: Iterable[Mapping[str, Any]]) -> float | None:
-    """Seconds that a run may take, from what earlier ones took: those most like it decide.
+    """Seconds that a run may take, from what earlier ones took: those most like it decide. Where none is, the cost
+    model does, if it knows how large the graph is.
 
     Args:
         run: That is to be made.
@@ -100,7 +104,7 @@ def estimate(run: Run, journal: Iterable[Mapping[str, Any]]) -> float | None:
         seconds = [line["seconds"] for line in ended if all(line.get(name) == ours[name] for name in alike)]
         if seconds:
             return float(statistics.median(seconds))
-    return None
+    return predicted_seconds(run.parameters, run.pipeline)
 
 
 def journal_line(run: Run, seconds: float, error: str) -> dict[str, Any]:

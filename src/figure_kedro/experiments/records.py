@@ -1,58 +1,129 @@
-"""Records of runs that are kept in one file, so that a page outlives the machine that measured it."""
+"""Records of runs that are kept in two files, so that a page outlives the machine that measured it.
+
+``results.jsonl`` has the record of every evaluation. ``results_files.jsonl`` has what cells show beside it: times,
+coefficients of filters, statistics of data sets.
+"""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from figure_kedro.datasets.files.json_lines import read_lines
 from figure_kedro.datasets.files.whole_file import write_whole
-from figure_kedro.experiments.cells import FOLDERS
+from figure_kedro.datasets.run_folder import RunFolder
+from figure_kedro.experiments.cells import FOLDERS, Run
+from figure_kedro.experiments.shows import stage_of
 from figure_kedro.parameters import check_parameters
 from figure_kedro.reporting.record import RunRecord
 
 FIRST_VERSION = 1
 """Of a part, for records from before parts had versions."""
 
+Key = tuple[str, str, str]
+"""Pipeline, data set and key of a run."""
 
+
+@dataclass
 class Recorded:
-    """A record in place of the folder that its run has left: the same names, as far as a record has them.
+    """What is kept of a run, in place of the folder that it has left: the same names, as far as they are kept.
 
     Args:
-        record: Of the run.
+        pipeline: That ran.
+        settings: Of the run, all of them.
+        versions: Of the parts that decided it, by group.
+        day: When it was measured.
+        machine: On which; times mean nothing without it.
+        record: Of an evaluation.
+        files: The content of small files by their names; rows of a table are dictionaries.
     """
 
-    def __init__(self, record: RunRecord) -> None:
-        self.record = record
+    pipeline: str
+    settings: Mapping[str, Any]
+    versions: Mapping[str, int]
+    day: str
+    machine: str = ""
+    record: RunRecord | None = None
+    files: dict[str, Any] = field(default_factory=dict)
 
-    def has(self, *names: str) -> bool:
-        return set(names) <= {"summary.json", "timing.json"}
+    @classmethod
+    def of_record(cls, record: RunRecord) -> "Recorded":
+        """What the record of an evaluation says."""
+        return cls("evaluation", record.settings, record.versions, record.date, record=record)
 
-    def load(self, name: str) -> Any:
-        return self.record if name == "summary.json" else self.record.model_dump()
-
-    def date(self, name: str) -> str:
-        return self.record.date
+    @property
+    def key(self) -> Key:
+        """What a run with these settings has today."""
+        parameters = check_parameters(self.settings)
+        return self.pipeline, parameters.dataset, parameters.key(stage_of(self.pipeline))
 
     @property
     def stale(self) -> bool:
-        """Whether a part that decided the scores behaves otherwise now."""
-        now = check_parameters(self.record.settings).versions("evaluation")
-        return any(self.record.versions.get(group, FIRST_VERSION) != version for group, version in now.items())
+        """Whether a part that decided it behaves otherwise now."""
+        now = check_parameters(self.settings).versions(stage_of(self.pipeline))
+        return any(self.versions.get(group, FIRST_VERSION) != version for group, version in now.items())
+
+    def has(self, *names: str) -> bool:
+        kept = {*self.files} | ({"summary.json", "timing.json"} if self.record else set())
+        return set(names) <= kept
+
+    def load(self, name: str) -> Any:
+        if name in self.files:
+            content = self.files[name]
+            return pd.DataFrame(content) if name.endswith(".csv") else content
+        return self.record if name == "summary.json" or self.record is None else self.record.model_dump()
+
+    def date(self, name: str) -> str:
+        return self.day
+
+    def keep(self, folder: RunFolder, names: Iterable[str]) -> None:
+        """Keep the content of files of a run, pictures left out."""
+        for name in names:
+            if name.endswith(".csv"):
+                self.files[name] = json.loads(folder.load(name).to_json(orient="records"))
+            elif name == "timing.json":
+                self.files[name] = folder.load(name)
 
 
-def read_records(path: Path) -> dict[str, Recorded]:
-    """The records of a file by the key that their settings have today; none if there is no file."""
-    records = [RunRecord.read(line) for line in read_lines(path)]
-    return {check_parameters(record.settings).key("evaluation"): Recorded(record) for record in records}
+def record_of(run: Run, machine: str) -> Recorded:
+    """What is to be kept of a run that is there; its files are added by :meth:`Recorded.keep`."""
+    if run.pipeline == "evaluation":
+        recorded = Recorded.of_record(run.folder.load("summary.json"))
+    else:
+        settings, stage = run.parameters.model_dump(mode="json"), stage_of(run.pipeline)
+        recorded = Recorded(run.pipeline, settings, run.parameters.versions(stage), "")
+    recorded.machine = machine
+    return recorded
 
 
-def write_records(path: Path, records: Iterable[RunRecord]) -> None:
+def read_records(folder: Path) -> dict[Key, Recorded]:
+    """The records of a folder by the key that their settings have today; none if there are no files."""
+    lines = read_lines(folder / "results.jsonl")
+    records = {one.key: one for one in (Recorded.of_record(RunRecord.read(line)) for line in lines)}
+    for line in read_lines(folder / "results_files.jsonl"):
+        kept = Recorded(**line)
+        if kept.pipeline == "evaluation" and (known := records.get(kept.key)):
+            known.files, known.machine, known.day = kept.files, kept.machine, kept.day
+        elif kept.pipeline != "evaluation":
+            records[kept.key] = kept
+    return records
+
+
+def write_records(folder: Path, records: Iterable[Recorded]) -> None:
     """Write records without the folders of this machine, sorted so that a new one changes one line."""
-    lines = []
-    for record in records:
-        stored = record.model_dump(mode="json", exclude={"artefacts"})
-        stored["settings"] = {name: value for name, value in stored["settings"].items() if name not in FOLDERS}
-        lines.append(stored)
-    lines.sort(key=lambda one: (one["dataset"], one["method"], one["dimension"], json.dumps(one["settings"])))
-    write_whole(path, "".join(json.dumps(line) + "\n" for line in lines))
+    scores, files = [], []
+    for one in records:
+        settings = {name: value for name, value in one.settings.items() if name not in FOLDERS}
+        if one.record is not None:
+            scores.append(one.record.model_dump(mode="json", exclude={"artefacts"}) | {"settings": settings})
+        if one.files:
+            kept = {name: getattr(one, name) for name in ("pipeline", "versions", "day", "machine", "files")}
+            files.append({**kept, "settings": settings})
+    scores.sort(key=lambda one: (one["dataset"], one["method"], one["dimension"], json.dumps(one["settings"])))
+    files.sort(key=lambda one: (one["pipeline"], json.dumps(one["settings"])))
+    for name, lines in (("results.jsonl", scores), ("results_files.jsonl", files)):
+        if lines:
+            write_whole(folder / name, "".join(json.dumps(line) + "\n" for line in lines))

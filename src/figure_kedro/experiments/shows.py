@@ -41,11 +41,6 @@ class Show:
     read: Callable[[Load, str], Measured]
     details: Callable[[], tuple[str, ...]] | None = lambda: ("",)
 
-    @property
-    def stage(self) -> str:
-        """Whose key tells runs apart for this."""
-        return {"data_processing": "statistics", "reporting": "evaluation"}.get(self.pipeline, self.pipeline)
-
 
 def _score(load: Load, detail: str) -> Measured:
     record = load("summary.json")
@@ -108,3 +103,8 @@ SHOWS: dict[str, Show] = {
     "scheme": Show("", (), lambda load, detail: Measured(), lambda: PIPELINES),
 }
 """By name. A scheme shows the pipelines themselves and needs no run."""
+
+
+def stage_of(pipeline: str) -> str:
+    """Whose key tells runs of a pipeline apart."""
+    return {"data_processing": "statistics", "reporting": "evaluation"}.get(pipeline, pipeline)

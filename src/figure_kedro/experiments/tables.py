@@ -1,11 +1,12 @@
 """From runs that are there to tables that can be printed."""
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from figure_kedro.datasets.run_folder import RunFolder
@@ -16,6 +17,8 @@ from figure_kedro.experiments.records import Recorded
 from figure_kedro.experiments.scheme import scheme
 from figure_kedro.experiments.shows import SHOWS, Measured
 from figure_kedro.experiments.table import Shown, Table
+from figure_kedro.reporting.record import RunRecord
+from figure_kedro.reporting.results import mean_and_std
 
 TIMED = ("epoch_time", "total_time", "memory")
 
@@ -38,7 +41,8 @@ def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run
         (cell.row, cell.column): _shown(name, cell, keys, plan, failures, run_ids) for cell, keys in plan.cells[name]
     }
     timed = any(cell.show.partition(".")[0] in TIMED for cell, _ in plan.cells[name])
-    notes = [f"Times are from {machine}; the paper's are from a Tesla P100."] if timed else []
+    machines = {folder.machine or machine for folder in _recorded(plan, name)} or {machine}
+    notes = [f"Times are from {' and '.join(sorted(machines))}; the paper's are from a Tesla P100."] if timed else []
     notes += [f"{title.replace(' / ', ', ')}: {remark}" for title, remark in experiment.remarks.items()]
     columns = tuple(experiment.column_titles)
     if experiment.gain:
@@ -55,6 +59,12 @@ def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run
         notes=tuple(notes),
         paper=experiment.paper,
     )
+
+
+def _recorded(plan: Plan, name: str) -> list[Recorded]:
+    """Records of other runs that a table shows."""
+    keys = {key for _, keys in plan.cells[name] for key in keys if key not in plan.done}
+    return [plan.recorded[key] for key in keys if key in plan.recorded]
 
 
 def _shown(
@@ -74,7 +84,10 @@ def _shown(
         failed = next((failures[key] for key in keys if key in failures), "")
         return Shown("failed", text=failed, **known) if failed else Shown("missing", **known)
     try:
-        measured = [SHOWS[show].read(folder.load, detail) for folder in folders]
+        if plan.experiments[name].together == "best_on_validation":
+            measured = [chosen_in_each_split([folder.load("summary.json") for folder in folders])]
+        else:
+            measured = [SHOWS[show].read(folder.load, detail) for folder in folders]
         origin = _origin(folders[0], SHOWS[show].needs[0], run_ids.get(keys[0], ""))
     except UserError as error:
         return Shown("failed", text=str(error), **known)
@@ -84,6 +97,26 @@ def _shown(
         return Shown("failed", text=f"what it left cannot be read ({line}); remove {places}", **known)
     stale = any(isinstance(folder, Recorded) and folder.stale for folder in folders)
     return Shown("stale" if stale else "done", **known, **_together(measured), **origin)
+
+
+def chosen_in_each_split(records: Sequence[RunRecord]) -> Measured:
+    """The test score of the run that does best on validation, in each split by itself; the first one of equals.
+
+    A split's choice looks at its own validation nodes alone. One for all splits also sees test nodes of each, as
+    validation nodes of the others.
+    """
+    metric = records[0].metric
+    tables = [record.table.set_index("split") for record in records]
+    if any(record.metric != metric for record in records) or any(
+        list(t.index) != list(tables[0].index) for t in tables
+    ):
+        raise UserError("runs with other metrics or splits cannot be chosen from together")
+    val = pd.DataFrame({number: table[f"val_{metric}"] for number, table in enumerate(tables)})
+    chosen = val.idxmax(axis=1)
+    scores = np.array([tables[number].loc[split, f"test_{metric}"] for split, number in chosen.items()])
+    mean, deviation = mean_and_std(scores)
+    counts = [int((chosen == number).sum()) for number in range(len(records))]
+    return Measured(mean, deviation, len(scores), "%", 2, True, "chosen " + ", ".join(map(str, counts)))
 
 
 def _gain(cells: Mapping[tuple[str, str], Shown], row: str, leader: str, columns: tuple[str, ...]) -> Shown:

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from figure_kedro.graph import Graph
 from figure_kedro.graph.graph import Features
+from figure_kedro.graph.row_blocks import even_blocks
 
 LARGE = 100.0
 """Columns whose values are typically above this train badly: the encoder begins with weights for values around 1."""
@@ -54,8 +55,10 @@ def _mean_square_roots(features: Features) -> np.ndarray:
     if not isinstance(features, np.ndarray):
         squares = np.square(features.data, dtype=np.float64)
         return np.sqrt(np.bincount(features.indices, squares, minlength=features.shape[1]) / features.shape[0])
-    means = [np.square(features[:, columns], dtype=np.float64).mean(axis=0) for columns in _blocks(features)]
-    return np.sqrt(np.concatenate(means))
+    squares = np.zeros(features.shape[1])
+    for rows in even_blocks(*features.shape):
+        squares += np.square(features[rows], dtype=np.float64).sum(axis=0)
+    return np.sqrt(squares / len(features))
 
 
 def _blocks(features: np.ndarray) -> Iterator[slice]:

@@ -9,6 +9,8 @@ from pydantic import Field
 
 from figure_kedro.graph import Graph
 from figure_kedro.graph.graph import Features
+from figure_kedro.graph.row_blocks import even_blocks
+from figure_kedro.memory import memory
 from figure_kedro.parts import Kind, Part, Settings
 
 
@@ -51,12 +53,17 @@ class StructuralFeatures(Part, ABC):
         columns = self.columns(graph)
         if columns is None:
             return graph.features
-        structural = (self.settings.scale * columns).astype(np.float32)
-        if graph.features is None or not self.settings.keep_given:
-            return structural
-        if sp.issparse(graph.features):
-            return sp.csr_array(sp.hstack([graph.features, sp.csr_array(structural)], format="csr"))
-        return np.hstack([graph.features, structural])
+        given = graph.features if self.settings.keep_given else None
+        if sp.issparse(given):
+            structural = (self.settings.scale * columns).astype(np.float32)
+            return sp.csr_array(sp.hstack([given, sp.csr_array(structural)], format="csr"))
+        first = 0 if given is None else given.shape[1]
+        features = memory().empty((len(columns), first + columns.shape[1]), np.float32)
+        for rows in even_blocks(*features.shape):
+            if given is not None:
+                features[rows, :first] = given[rows]
+            features[rows, first:] = self.settings.scale * columns[rows]
+        return features
 
 
 STRUCTURAL: Kind[StructuralFeatures] = Kind(

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import torch
 
 from figure_kedro.filters import to_torch
+from figure_kedro.graph.transpose import transposed
 
 OVERSAMPLING = 16  # columns carried beside those wanted, so that the last ones converge too
 ROUNDS = 3
@@ -38,7 +39,7 @@ def truncated_svd(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np.ndarra
     """
     n = matrix.shape[0]
     forward = to_torch(matrix)
-    backward = to_torch(sp.csr_array(matrix.T))
+    backward = to_torch(transposed(matrix))
     generator = torch.Generator().manual_seed(seed)
     start = torch.randn(n, min(n, rank + OVERSAMPLING), generator=generator)
     left, values, right = _ritz(backward, forward @ start)

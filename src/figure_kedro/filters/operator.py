@@ -16,6 +16,7 @@ from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank
 from figure_kedro.filters.workspace import Workspace
 from figure_kedro.graph import Graph
 from figure_kedro.graph.row_blocks import csr_blocks
+from figure_kedro.graph.transpose import transposed, with_both_directions
 from figure_kedro.memory import is_mapped, memory
 
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
@@ -77,8 +78,8 @@ def oriented(graph: Graph, filters: BankSettings) -> sp.csr_array:
             )
         return graph.adjacency
     if direction == "ignore":
-        return sp.csr_array(graph.adjacency.maximum(graph.adjacency.T))
-    return sp.csr_array(graph.adjacency.T) if direction == "in" else graph.adjacency
+        return with_both_directions(graph.adjacency)
+    return transposed(graph.adjacency) if direction == "in" else graph.adjacency
 
 
 def normalised_adjacency(adjacency: sp.csr_array, *, self_loops: bool = True, loop_weight: float = 1.0) -> sp.csr_array:
@@ -179,7 +180,7 @@ class SparseOperator:
         if symmetric:
             self.transposed = self.matrix
         elif differentiable:
-            self.transposed = to_torch(sp.csr_array(matrix.T), device)
+            self.transposed = to_torch(transposed(matrix), device)
         self._arrays = {"matrix": matrix} if is_mapped(matrix.data) else {}
 
     def __reduce__(self) -> tuple[Any, ...]:

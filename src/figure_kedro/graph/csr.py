@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from figure_kedro.errors import UserError
+from figure_kedro.graph.row_blocks import csr_blocks
 
 
 def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int], what: str) -> sp.csr_array:
@@ -44,6 +45,10 @@ def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int], wh
 
 def row_sums(matrix: sp.csr_array) -> np.ndarray:
     """The sum of every row ``(n,)``, float64, also where single precision does not hold it."""
-    with np.errstate(over="ignore"):
-        sums = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()  # which scipy adds up as the values are
-    return sums if np.isfinite(sums).all() else np.asarray(matrix.astype(np.float64).sum(axis=1)).ravel()
+    sums = np.empty(matrix.shape[0])
+    for rows, block in csr_blocks(matrix):
+        with np.errstate(over="ignore"):
+            sums[rows] = np.asarray(block.sum(axis=1, dtype=np.float64)).ravel()  # added up as the values are
+        if not np.isfinite(sums[rows]).all():
+            sums[rows] = np.asarray(block.astype(np.float64).sum(axis=1)).ravel()
+    return sums

@@ -1,6 +1,7 @@
 """The table of edges: which columns they are taken from."""
 
 import logging
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -15,17 +16,23 @@ FEW = 10
 """Fewer edges than this often have as many nodes."""
 
 
-def endpoint_columns(columns: Columns, frame: pd.DataFrame, place: str) -> tuple[pd.Series, pd.Series]:
-    """The columns where edges start and end."""
+def endpoint_names(columns: Columns, frame: pd.DataFrame, place: str) -> tuple[str, str]:
+    """The names of the columns where edges start and end."""
     if len(frame.columns) < 2:
         hint = f"; {columns.setting('separator')} says what stands between columns" if columns.prefix else ""
         raise UserError(f"{place} has one column, {frame.columns[0]!r}; an edge table needs two{hint}")
     source, target = columns.source_column, columns.target_column
-    left = ignored(columns, frame)
     source = source or default_column(frame, place, "source_column and target_column", (target, *columns.no_endpoints))
     target = target or default_column(frame, place, "target_column", (source, *columns.no_endpoints))
     if source == target:
         raise UserError(f"{place}: source and target are both column {source!r}; name two columns")
+    return source, target
+
+
+def endpoint_columns(columns: Columns, frame: pd.DataFrame, place: str) -> tuple[pd.Series, pd.Series]:
+    """The columns where edges start and end."""
+    source, target = endpoint_names(columns, frame, place)
+    left = ignored(columns, frame)
     ends = column(frame, place, source), column(frame, place, target)
     if columns.source_column is None or columns.target_column is None:
         ask_about_endpoints(columns, frame, place, [source, target])
@@ -44,29 +51,35 @@ def endpoint_columns(columns: Columns, frame: pd.DataFrame, place: str) -> tuple
     return ends
 
 
-def edge_weights(values: pd.Series, place: str) -> np.ndarray:
-    """Positive weights ``(m,)``."""
+def edge_weights(values: pd.Series, place: str, before: int = 0) -> np.ndarray:
+    """Positive weights ``(m,)``, of rows that stand after so many others."""
     weights = pd.to_numeric(values, errors="coerce").to_numpy(np.float32, na_value=np.nan)
     bad = ~(np.isfinite(weights) & (weights > 0))
     if bad.any():
         edge = int(np.argmax(bad))
         raise UserError(
-            f"{place}, column {values.name!r}, row {edge + 1}: the weight is {str(values.iloc[edge])!r}; "
+            f"{place}, column {values.name!r}, row {before + edge + 1}: the weight is {str(values.iloc[edge])!r}; "
             "weights must be positive and finite"
         )
     return weights
 
 
-def warn_of_single_use(endpoints: list[np.ndarray], place: str, names: list[str]) -> None:
-    """Warn if there are as many nodes as edges: then one of the columns may number the rows."""
-    rows, ids = len(endpoints[0]), pd.concat([pd.Series(end) for end in endpoints]).nunique()
+def warn_of_single_use(rows: int, ids: int, place: str, once: Callable[[], list[str]]) -> None:
+    """Warn if there are as many nodes as edges: then one of the columns may number the rows.
+
+    Args:
+        rows: Of the table.
+        ids: How many different ones there are.
+        place: The name of the table.
+        once: Finds the columns in which every id stands once.
+    """
     if ids < rows or rows < FEW:
         return
-    once = [name for name, end in zip(names, endpoints, strict=True) if pd.Index(end).is_unique]
+    names = once()
     logger.warning(
         "%s: %d ids in %d rows%s; see whether the right columns were taken",
         place,
         ids,
         rows,
-        f", and every value of column {once[0]!r} occurs once" if once else "",
+        f", and every value of column {names[0]!r} occurs once" if names else "",
     )

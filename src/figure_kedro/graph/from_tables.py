@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from pydantic import ValidationError
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.graph.build import graph_from_edges
 from figure_kedro.graph.columns import UNNAMED, Columns, column, ignored
+from figure_kedro.graph.edge_list import EdgeList
 from figure_kedro.graph.edge_table import edge_weights, endpoint_columns, warn_of_single_use
 from figure_kedro.graph.graph import Graph
 from figure_kedro.graph.ids import as_ids, rows_of, sorted_ids
 from figure_kedro.graph.node_table import Nodes, nodes_of_table
+from figure_kedro.graph.symmetry import first_asymmetry
 
 logger = logging.getLogger(__name__)
 
@@ -88,43 +91,68 @@ def graph_from_tables(
             for a column that looks like something else than it would be taken for, see
             :mod:`figure_kedro.graph.doubts`.
     """
-    tables = [edges] if nodes is None else [edges, nodes]
-    for unknown in columns.ignore:
-        single = columns.model_copy(update={"ignore": (unknown,)})
-        if not any(ignored(single, table) for table in tables):
-            known = [key for table in tables for key in table.columns]
-            raise UserError(f"{' and '.join(places)} have no column {unknown!r} to ignore; {nearest(unknown, known)}")
+    check_ignored(columns, [edges] if nodes is None else [edges, nodes], places)
     place = places[0]
     ends = endpoint_columns(columns, edges, place)
     endpoints = [as_ids(values, f"{place}, column {values.name!r}") for values in ends]
     named = columns.weight_column
     weights = None if named is None else edge_weights(column(edges, place, named), place)
     if columns.source_column is None or columns.target_column is None:
-        warn_of_single_use(endpoints, place, [str(values.name) for values in ends])
+        count = pd.concat([pd.Series(end) for end in endpoints]).nunique()
+        once = [str(values.name) for values, end in zip(ends, endpoints, strict=True) if pd.Index(end).is_unique]
+        warn_of_single_use(len(edges), count, place, lambda: once)
     known_nodes = Nodes(ids=sorted_ids(endpoints)) if nodes is None else nodes_of_table(nodes, columns, places[1])
     rows = rows_of(endpoints, known_nodes.ids)
     for values, ids, row in zip(ends, endpoints, rows, strict=True):
         if (row < 0).any():
             edge = int(np.argmax(row < 0))
-            raise UserError(
-                f"{place}, column {values.name!r}, row {edge + 1}: there is no node {str(ids[edge])!r} in "
-                f"{places[1]}, column {known_nodes.id_column!r}"
-            )
-    graph = graph_from_edges(
-        *rows,
-        name=name,
-        ids=known_nodes.ids,
-        weights=weights,
-        directed=columns.directed,
-        features=known_nodes.features,
-        labels=known_nodes.labels,
-        classes=known_nodes.classes,
-        splits=known_nodes.splits,
+            raise UserError(no_such_node(places, str(values.name), edge, str(ids[edge]), known_nodes))
+    return graph_of_rows(EdgeList(rows[0], rows[1], weights), known_nodes, columns, name, place)
+
+
+def check_ignored(columns: Columns, tables: Sequence[pd.DataFrame], places: Sequence[str]) -> None:
+    """Raise a :class:`UserError` if a column that is to be left out is in no table."""
+    for unknown in columns.ignore:
+        single = columns.model_copy(update={"ignore": (unknown,)})
+        if not any(ignored(single, table) for table in tables):
+            known = [key for table in tables for key in table.columns]
+            raise UserError(f"{' and '.join(places)} have no column {unknown!r} to ignore; {nearest(unknown, known)}")
+
+
+def no_such_node(places: tuple[str, str], name: str, edge: int, node: str, nodes: Nodes) -> str:
+    """What to say of an edge that ends where there is no node."""
+    return (
+        f"{places[0]}, column {name!r}, row {edge + 1}: there is no node {node!r} in {places[1]}, column "
+        f"{nodes.id_column!r}"
     )
-    graph = dataclasses.replace(graph, feature_names=known_nodes.feature_names or None, trusted=True)
+
+
+def graph_of_rows(edges: EdgeList, nodes: Nodes, columns: Columns, name: str, place: str) -> Graph:
+    """Make the graph of edges between row numbers, and say how large it is.
+
+    Args:
+        edges: Of which repeated ones and loops are dropped.
+        nodes: What is known about them.
+        columns: What the columns mean.
+        name: Of the graph.
+        place: The name of the table of edges.
+    """
+    graph = graph_from_edges(
+        edges.source,
+        edges.target,
+        name=name,
+        ids=nodes.ids,
+        weights=edges.weights,
+        directed=columns.directed,
+        features=nodes.features,
+        labels=nodes.labels,
+        classes=nodes.classes,
+        splits=nodes.splits,
+    )
+    graph = dataclasses.replace(graph, feature_names=nodes.feature_names or None, trusted=True)
     direction = "directed" if graph.directed else "undirected"
     logger.info("%s: %d nodes and %d %s edges", name, graph.num_nodes, graph.num_edges, direction)
-    if graph.directed and not (graph.adjacency != graph.adjacency.T).nnz:
+    if graph.directed and first_asymmetry(graph.adjacency) is None:
         logger.warning(
             "%s: every edge has its reverse, so the graph is symmetric; leave %s out",
             place,

@@ -20,16 +20,30 @@ def as_ids(values: Any, place: str) -> np.ndarray:
         UserError: If one is missing.
     """
     values = as_column(values, place)
-    if values.dtype == object and not all(isinstance(value, Hashable) for value in values):
-        raise UserError(f"{place}: there are ids that are lists; an id must be one value")
-    missing = values.isna().to_numpy()
-    if missing.any():
-        raise UserError(f"{place}, row {int(np.argmax(missing)) + 1}: the id is missing")
+    check_ids(values, place)
     if pd.api.types.is_integer_dtype(values) and (values.empty or values.max() <= np.iinfo(np.int64).max):
         return values.to_numpy(np.int64)
     if pd.api.types.is_float_dtype(values) and (values == np.floor(values)).all() and values.abs().max() < 2**53:
         return values.to_numpy(np.int64)
     return as_text(values.to_numpy(object))
+
+
+def check_ids(values: pd.Series, place: str, before: int = 0) -> None:
+    """Check that every id is one value, and there.
+
+    Args:
+        values: A column of ids.
+        place: Where they stand.
+        before: Rows of the table that come before them.
+
+    Raises:
+        UserError: For the first one that is not.
+    """
+    if values.dtype == object and not all(isinstance(value, Hashable) for value in values):
+        raise UserError(f"{place}: there are ids that are lists; an id must be one value")
+    missing = values.isna().to_numpy()
+    if missing.any():
+        raise UserError(f"{place}, row {before + int(np.argmax(missing)) + 1}: the id is missing")
 
 
 def as_column(values: Any, place: str) -> pd.Series:

@@ -212,4 +212,7 @@ def _stack(new: np.ndarray | None, known: Features | None, rows: np.ndarray) -> 
         return None
     if sp.issparse(known):
         return sp.csr_array(sp.vstack([sp.csr_array(new), known[rows]], format="csr"))
-    return np.concatenate([new, known[rows]])
+    stacked = np.empty((len(new) + len(rows), known.shape[1]), dtype=np.float32)
+    stacked[: len(new)] = new
+    np.take(known, rows, axis=0, out=stacked[len(new) :], mode="clip")  # at once: other modes copy a second time
+    return stacked

@@ -72,7 +72,11 @@ def nested_run(name: str, settings: Mapping[str, Any], group: str) -> Iterator[N
         return
     with mlflow.start_run(nested=True, run_name=name):
         mlflow.log_params(as_params(settings, f"{group}."))
-        yield
+        try:
+            yield
+        except (KeyboardInterrupt, SystemExit):
+            mlflow.end_run("KILLED")  # MLflow itself would call it failed
+            raise
 
 
 def log_metrics(metrics: dict[str, float], step: int | None = None) -> None:

@@ -138,7 +138,15 @@ td.text, th.text { text-align: left; }
 figure { margin: 0; flex: 0 1 32rem; min-width: min(24rem, 100%); }
 figure img { display: block; max-width: 100%; max-height: 28rem; background: #fff; border-radius: 4px; }
 figcaption { font-size: 0.875rem; color: var(--muted); margin-top: 0.2rem; }
-@media (max-width: 40rem) { .pairs { grid-template-columns: 1fr; gap: 0 0; } .pairs dd { margin-bottom: 0.35rem; } }
+.settings { columns: 20rem; column-gap: 2rem; }
+.settings > div { break-inside: avoid; padding-bottom: 0.5rem; }
+.settings .pairs { grid-template-columns: minmax(7rem, max-content) minmax(4rem, 1fr); }
+.settings h3 { margin-top: 0; }
+@media (max-width: 40rem) {
+  .pairs { grid-template-columns: minmax(5rem, 50%) 1fr; gap: 0.2rem 0.8rem; }
+  .pairs:has(dd:first-of-type > code:only-child) { grid-template-columns: 1fr; gap: 0; }
+  .pairs:has(dd:first-of-type > code:only-child) dd { margin-bottom: 0.35rem; }
+}
 @media print {
   @page { size: A4 portrait; margin: 14mm; }
   main { max-width: none; }

@@ -48,7 +48,7 @@ def tsne_figure(
     nodes = _sample(panels, labels, most, seed)
     shown, order = labels[nodes], np.unique(labels)
     names, styles = _names(order, classes), _styles(order)
-    figure = _figure((4.6 * len(panels) + 1.6, 4.8), "constrained", title)
+    figure, panels = _figure((4.6 * len(panels) + 1.6, 4.8), "constrained", title, panels)
     for axis, (view, embeddings) in zip(_axes(figure, len(panels)), panels.items(), strict=True):
         points = _tsne(np.asarray(embeddings)[nodes], seed)
         for label, name, (colour, marker) in zip(order, names, styles, strict=True):
@@ -92,7 +92,7 @@ def correlation_figure(
     present, counts = np.unique(keys, return_counts=True)
     ends = counts.cumsum()
     named = len(present) <= NAMED_CLASSES
-    figure = _figure((4.6 * len(panels) + 1.2, 5.0), "compressed", title)  # constrained cuts names off
+    figure, panels = _figure((4.6 * len(panels) + 1.2, 5.0), "compressed", title, panels)  # constrained cuts names off
     axes = _axes(figure, len(panels))
     correlations = [cosine_similarity(np.asarray(embeddings)[nodes]) for embeddings in panels.values()]  # (m, m) each
     colours, low, high = _scale(correlations)
@@ -169,11 +169,16 @@ def _scale(correlations: Sequence[np.ndarray]) -> tuple[str, float, float]:
     return "RdBu_r", -limit, limit
 
 
-def _figure(size: tuple[float, float], layout: Literal["constrained", "compressed"], title: str) -> Figure:
+def _figure(
+    size: tuple[float, float], layout: Literal["constrained", "compressed"], title: str, panels: Panels
+) -> tuple[Figure, Panels]:
+    """An empty figure and its panels by their titles: a single one has the figure's title above its own."""
     figure = Figure(figsize=size, layout=layout)
+    if title and len(panels) == 1:
+        return figure, {f"{title}\n{view}": embeddings for view, embeddings in panels.items()}
     if title:
         figure.suptitle(title)
-    return figure
+    return figure, panels
 
 
 def _axes(figure: Figure, count: int) -> list[Axes]:

@@ -1,10 +1,12 @@
 """The page that shows a run: what was run, what it reached, and what it looks like."""
 
+import re
 from collections.abc import Iterable, Mapping
 from numbers import Number
 from typing import Any
 from xml.etree.ElementTree import Element
 
+import numpy as np
 import pandas as pd
 
 from figure_kedro.parts import flatten
@@ -35,6 +37,8 @@ STATISTICS = {
     "test_same_neighbours_and_features_in_training": "test nodes with such a one in training",
 }
 """What the columns of the statistics are called here, where their names do not say it."""
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def run_page(
@@ -69,8 +73,8 @@ def run_page(
         _section("Evaluation", *(shown("confusion_matrix", "alphas") if labelled else [])),
         _section("Filters and embeddings", *shown("filter_responses", "tsne", "correlations")),
         _section("Training", *shown("loss"), pairs(_training(record))),
-        _section("Files", pairs((name, tag("code", path)) for name, path in paths.items())),
-        _section("Settings", *_settings(record.settings)),
+        _section("Files", pairs((name.replace("_", " "), tag("code", path)) for name, path in paths.items())),
+        _section("Settings", tag("div", *_settings(record.settings), class_="settings")),
     ]
     typed = [tag("pre", tag("code", command))] if command else []
     made = f"{record.date}, figure_kedro {record.version}" + (f", code {record.commit}" if record.commit else "")
@@ -112,8 +116,10 @@ def _data(record: RunRecord, statistics: pd.DataFrame) -> Iterable[tuple[str, Co
         words = STATISTICS.get(str(name), str(name).replace("_", " "))
         if name == "homophily":
             yield words, "unknown" if pd.isna(value) else f"{100 * value:.2f} %"
+        elif isinstance(value, bool | np.bool_):
+            yield words, "yes" if value else "no"
         else:
-            yield words, f"{value:,.10g}" if isinstance(value, Number) and not isinstance(value, bool) else str(value)
+            yield words, f"{value:,.10g}" if isinstance(value, Number) else str(value)
     yield "checksum of edges and features", tag("code", record.data_checksum)
     if record.targets_checksum:
         yield "checksum of labels and splits", tag("code", record.targets_checksum)
@@ -151,13 +157,15 @@ def _settings(settings: Mapping[str, Any]) -> list[Element]:
 def _shown(value: Any) -> str:
     if value is None:
         return "\N{EN DASH}"
+    if isinstance(value, bool):
+        return str(value).lower()  # as it is typed
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _table(table: pd.DataFrame, digits: int = 2) -> Element:
     columns = [_column(table[name], digits) for name in table]
     sides = ["number" if pd.api.types.is_numeric_dtype(table[name]) else "text" for name in table]
-    titles = [str(name).replace("_", " ") for name in table]
+    titles = [_powers(str(name).replace("_", " ")) for name in table]
     head = tag("tr", *(tag("th", title, scope="col", class_=side) for title, side in zip(titles, sides, strict=True)))
     rows = [
         tag("tr", *(tag("td", cell, class_=side) for cell, side in zip(cells, sides, strict=True)))
@@ -171,9 +179,18 @@ def _table(table: pd.DataFrame, digits: int = 2) -> Element:
 def _column(values: pd.Series, digits: int) -> list[str]:
     """Cells as text: whole numbers without decimals, numbers too small for the digits with three of their own."""
     if not pd.api.types.is_float_dtype(values):
-        return ["" if pd.isna(value) else str(value) for value in values]
+        return ["" if pd.isna(value) else _powers(str(value)) for value in values]
     known = values.dropna()
     if (known == known.round()).all():
         return ["" if pd.isna(value) else f"{value:.0f}" for value in values]
     small = bool((known[known != 0].abs() < 10.0**-digits).any())
     return ["" if pd.isna(value) else f"{value:.3g}" if small else f"{value:.{digits}f}" for value in values]
+
+
+def _powers(text: str) -> str:
+    """Names of filters as in a formula.
+
+    >>> _powers("I, A, A^2, A^10")
+    'I, A, A², A¹⁰'
+    """
+    return re.sub(r"\^(\d+)", lambda power: power[1].translate(SUPERSCRIPTS), text)

@@ -8,7 +8,7 @@ from typing import Any
 import rich
 
 from figure_kedro.config import ProjectConfigLoader
-from figure_kedro.datasets.run_index import short
+from figure_kedro.datasets.files.data_folder import fetch_records, local_folder, shown
 from figure_kedro.errors import UserError
 from figure_kedro.experiments.cells import FOLDERS, project_loader
 from figure_kedro.parameters import check_parameters
@@ -33,12 +33,13 @@ def show_runs(project: Path, given: dict[str, Any], *, datasets: Iterable[str], 
     loader = project_loader(project)
     if set(given) - set(FOLDERS):
         raise UserError(f"only {' and '.join(FOLDERS)} have a say here; choose runs by --datasets and --key")
-    folder = project / loader.with_params(given).parameters.data_folder
+    folder = local_folder(project, loader.with_params(given).parameters.data_folder)
+    fetch_records(folder)
     runs = find_runs(folder, datasets)
     if key is not None:
         lines = [[f"{title}:", text] for title, text in _details(one_run(runs, key), loader)]
     elif not runs:
-        lines = [[f"there are no runs in {short(folder)}"]]
+        lines = [[f"there are no runs in {shown(folder)}"]]
     else:
         titles = ["key", "written", "data set", "run", "test", "to paper", "settings of its own"]
         lines = [titles, *(_row(run, loader) for run in runs[: limit or None])]
@@ -71,7 +72,7 @@ def _details(run: FoundRun, loader: ProjectConfigLoader) -> list[tuple[str, str]
             ("commit", record.commit),
             ("command", command),
         ]
-    lines += [(name.replace("_", " "), str(short(path))) for name, path in run.paths.items()]
+    lines += [(name.replace("_", " "), shown(path)) for name, path in run.paths.items()]
     return [(title, text) for title, text in lines if text]
 
 

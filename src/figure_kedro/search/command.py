@@ -12,6 +12,7 @@ from kedro.framework.session import KedroSession
 from omegaconf import OmegaConf
 
 from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.datasets.files.data_folder import fetch, local_folder
 from figure_kedro.datasets.files.whole_file import write_whole
 from figure_kedro.datasets.typed_json import RunRecordDataset
 from figure_kedro.errors import UserError
@@ -79,7 +80,10 @@ def _parameters(project: Path, given: dict[str, Any]) -> Parameters:
 def _validation_score(project: Path, given: dict[str, Any]) -> float:
     """The mean validation score of an ordinary run, in percent; a run that was made before is not made again."""
     run = _parameters(project, given)
-    file = project / run.data_folder / "08_reporting" / run.dataset / run.key("evaluation") / "summary.json"
+    file = (
+        local_folder(project, run.data_folder) / "08_reporting" / run.dataset / run.key("evaluation") / "summary.json"
+    )
+    fetch(file)
     stored = RunRecordDataset(filepath=str(file))
     if not stored.exists():
         console = rich.get_console()

@@ -22,11 +22,14 @@ def log_files(artefacts: Mapping[str, Path], limit_mb: float) -> None:
         size = sum(file.stat().st_size for file in _files(path)) / MEGABYTE
         if size > limit_mb:
             logger.info("%s (%.0f MB) stays where it is: MLflow keeps its path", name, size)
-        elif path.is_dir():
-            mlflow.log_artifacts(str(path), name)
-        else:
-            mlflow.log_artifact(str(path), name)
+        for file in _files(path) if size <= limit_mb else ():
+            below = file.parent.relative_to(path) if path.is_dir() else Path()
+            mlflow.log_artifact(str(file), (Path(name) / below).as_posix())
 
 
 def _files(path: Path) -> Iterator[Path]:
-    return (file for file in path.rglob("*") if file.is_file()) if path.is_dir() else iter([path])
+    """The file, or what is for people in a folder: not the digests, whose name begins with a dot."""
+    if not path.is_dir():
+        return iter([path])
+    files = (file for file in sorted(path.rglob("*")) if file.is_file())
+    return (file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts))

@@ -13,6 +13,7 @@ from kedro.pipeline import Pipeline
 from kedro.pipeline.node import Node
 from kedro_mlflow.framework.hooks.mlflow_hook import MlflowHook
 from mlflow.environment_variables import MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING
+from mlflow.exceptions import MlflowException
 
 from figure_kedro.tracking.interrupt import end_as_killed_on_interrupt, restore
 
@@ -44,7 +45,13 @@ class RunTracking(MlflowHook):
 
     @hook_impl
     def after_context_created(self, context: KedroContext) -> None:
-        super().after_context_created(context)
+        try:
+            super().after_context_created(context)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+            # another first run has made the experiment since kedro-mlflow looked for it
+            super().after_context_created(context)
         self._parameters = cast("ProjectConfigLoader", context.config_loader).parameters
 
     @hook_impl
@@ -127,7 +134,7 @@ class RunTracking(MlflowHook):
             mlflow.set_tag("data_checksum", graph.profile["checksum"])
         if self._stage in ("inference", "neighbours"):
             paths = {name: getattr(catalog.get(name), "_filepath", None) for name in pipeline.all_outputs()}
-            mlflow.set_tags(path_tags({name: path for name, path in paths.items() if path}))
+            mlflow.set_tags(path_tags({name: Path(path) for name, path in paths.items() if path}))
         if self._stage not in ("representation", "projection", "evaluation"):
             return
         if not self._trained and catalog.exists("loss_curve"):
@@ -141,7 +148,8 @@ class RunTracking(MlflowHook):
         # all of the report is in the folder of the pictures; embeddings are as large as a graph and stay where they are
         kept = {"report": "pictures"} | {name: name for name in ("weights", "classifier", "predictions", "loss_curve")}
         log_files(
-            {name: found[what] for name, what in kept.items() if what in found}, self._parameters.tracking.artefact_mb
+            {name: found[what] for name, what in kept.items() if what in found and found[what].exists()},
+            self._parameters.tracking.artefact_mb,
         )
         if self._stage == "evaluation":
             self._log_model(catalog)

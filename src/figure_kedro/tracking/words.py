@@ -2,8 +2,10 @@
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from figure_kedro.datasets.files.data_folder import address
 from figure_kedro.evaluation import HEADS
 from figure_kedro.parameters import Parameters
 from figure_kedro.parts import flatten
@@ -124,7 +126,7 @@ def record_metrics(record: RunRecord) -> dict[str, float]:
 
 def path_tags(paths: Mapping[str, Any]) -> dict[str, str]:
     """The paths of what a run has left as tags: ``path.embeddings``, ``path.weights``, ..."""
-    return {f"path.{name}": str(path) for name, path in paths.items()}
+    return {f"path.{name}": address(path) if isinstance(path, Path) else str(path) for name, path in paths.items()}
 
 
 def command_line(pipelines: Collection[str], params: Mapping[str, Any], options: Iterable[str] = ()) -> str:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from figure_kedro.errors import UserError
@@ -31,6 +32,29 @@ def content_digest(path: str) -> str:
     if not files:
         raise UserError(f"there is no file in the folder {path}; name a file, or a folder of Parquet files")
     return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
+
+
+@contextmanager
+def unchanged(*paths: str) -> Iterator[None]:
+    """See to it that the user's files stay as they are while they are read.
+
+    Raises:
+        UserError: If they do not, instead of whatever came of it.
+    """
+    before = [_states(path) for path in paths]
+    try:
+        yield
+    finally:
+        for path, states in zip(paths, before, strict=True):
+            if _states(path) != states:
+                raise UserError(f"{path} has changed while it was read; run again when nobody writes to it")
+
+
+def _states(path: str) -> list[tuple[int, ...]]:
+    try:
+        return [_state(file) for file in (_files(Path(path)) if Path(path).is_dir() else [Path(path)])]
+    except OSError:  # it is gone, which is a change, or was never there
+        return []
 
 
 def _files(folder: Path) -> Iterator[Path]:

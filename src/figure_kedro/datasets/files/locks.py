@@ -29,13 +29,14 @@ class Lock:
 
     Args:
         path: Of the file.
+        stays: Whether the file stays if the process ends before it has let go, as it does after a kill.
 
     Attributes:
         release: Lets go of it and removes the file; at the latest when the process ends, unless it is killed.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, stays: bool = False) -> None:
+        self.path, self._stays = path, stays
         self.release: Callable[[], object] = lambda: None
 
     def acquire(self, tell: Callable[[str], None] = lambda owner: None) -> None:
@@ -68,7 +69,8 @@ class Lock:
             return False
         os.truncate(descriptor, 0)
         os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
-        self.release = weakref.finalize(self, _release, self.path, descriptor)
+        self.release = release = weakref.finalize(self, _release, self.path, descriptor)
+        release.atexit = not self._stays
         return True
 
     def _owner(self) -> str:

@@ -30,7 +30,7 @@ class ScratchFolder:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def __call__(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
         """An array of any content.
@@ -39,9 +39,9 @@ class ScratchFolder:
             UserError: If the disk has no room for it.
         """
         size = prod(shape) * np.dtype(dtype).itemsize
-        with writing(self._folder, size):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115  (closed below)
+        with writing(self.folder, size):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115  (closed below)
             reserve(file.fileno(), size)
         with file:
             return np.asarray(np.memmap(file, dtype=dtype, mode="r+", shape=shape))

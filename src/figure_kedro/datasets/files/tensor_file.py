@@ -9,6 +9,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
+from figure_kedro.datasets.files.data_folder import saved
 from figure_kedro.datasets.files.sealed_file import tell_damage
 from figure_kedro.datasets.files.whole_file import write_whole
 from figure_kedro.datasets.files.writing import beside
@@ -78,6 +79,7 @@ class CheckpointFile:
 
     def save(self, tensors: dict[str, torch.Tensor], description: dict[str, Any]) -> None:
         write_tensors(self._path, tensors, description)
+        saved(self._path)
 
 
 def _digest(tensors: dict[str, torch.Tensor], text: str) -> str:

@@ -21,6 +21,7 @@ def ensure_database(path: Path) -> None:
     Raises:
         UserError: If MLflow cannot use the file.
     """
+    path.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned(path.parent)
     if not path.exists():
         with Unfinished(path, folder=True) as folder:

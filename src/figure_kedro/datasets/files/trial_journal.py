@@ -9,7 +9,12 @@ from typing import Any
 from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend
 
+from figure_kedro.datasets.files.data_folder import saved
+
 CHECKSUM = "crc32"
+
+PUBLISH_SECONDS = 30.0
+"""In a remote data folder: so much work on trials may be lost with a machine."""
 
 
 class TrialJournal(BaseJournalBackend):
@@ -51,6 +56,7 @@ class TrialJournal(BaseJournalBackend):
             except OSError:
                 stream.truncate(self._size)
                 raise
+        saved(self._path, every=PUBLISH_SECONDS)
 
 
 class TrialStorage(JournalStorage):

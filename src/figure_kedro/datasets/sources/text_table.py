@@ -6,9 +6,11 @@ import gzip
 import io
 import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,6 +68,30 @@ def check_encoding(value: str | None) -> str | None:
         raise UserError(f"there is no encoding {value!r}; try utf-8, latin-1 or utf-16") from None
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is read: what was said and what was found out.
+
+    Args:
+        path: Of the file.
+        separator, encoding: As pandas takes them.
+        skip: Lines before the first row.
+        names: Of the columns.
+        as_text: Those of them that hold ids or words.
+        ids: Those that stand where ids are looked for.
+        asks: Whether nobody has said that the first line holds names, and it was taken for that.
+    """
+
+    path: str
+    separator: str
+    encoding: str
+    skip: int
+    names: list[str]
+    as_text: set[str]
+    ids: list[str]
+    asks: bool
+
+
 def read_text_table(path: str, text: Collection[str | int], form: TextFormat) -> pd.DataFrame:
     """Read a text file as a table.
 
@@ -75,6 +101,34 @@ def read_text_table(path: str, text: Collection[str | int], form: TextFormat) ->
             like, and only an empty cell is a missing one.
         form: Its format.
     """
+    layout = text_layout(path, text, form)
+    with _strictly():
+        frame = pd.read_csv(path, **_options(layout))
+    frame = _with_numbers(layout, frame)
+    _ask_about_header(layout, frame)
+    return frame
+
+
+def text_blocks(path: str, text: Collection[str | int], form: TextFormat, rows: int) -> Iterator[pd.DataFrame]:
+    """The same table, so many rows at a time. Whole numbers among ids and words are numbers in the first block, and
+    text in the others, where that takes less time."""
+    layout = text_layout(path, text, form)
+    first = True
+    with pd.read_csv(path, chunksize=rows, **_options(layout)) as reader:
+        while True:
+            with _strictly():
+                frame = next(reader, None)
+            if frame is None:
+                return
+            if first:
+                frame = _with_numbers(layout, frame)
+                _ask_about_header(layout, frame)
+            first = False
+            yield frame
+
+
+def text_layout(path: str, text: Collection[str | int], form: TextFormat) -> Layout:
+    """Find out how a text file looks, from its first lines."""
     sample, encoding, whole = _sample(path, form.encoding)
     comments = 0
     lines = sample.splitlines()
@@ -87,10 +141,8 @@ def read_text_table(path: str, text: Collection[str | int], form: TextFormat) ->
     counted = [name for name in names if not is_among(name, form.others)]
     ids = [counted[key] for key in text if isinstance(key, int) and key < len(counted)]
     as_text = {*ids, *(key for key in text if isinstance(key, str))}.intersection(names)
-    frame = _read(path, separator, encoding, comments + header, names, as_text)
-    if form.header is None and header:
-        _ask_about_header(frame, names, ids, path)
-    return frame
+    asks = form.header is None and header
+    return Layout(path, separator, encoding, comments + header, names, as_text, ids, asks)
 
 
 def read_bytes(path: str, limit: int) -> bytes:
@@ -164,40 +216,50 @@ def _unique(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _read(
-    path: str, separator: str, encoding: str, skip: int, names: list[str], as_text: Collection[str]
-) -> pd.DataFrame:
-    missing = {name: [""] if name in as_text else ["", "NaN", "nan", "NA", "null"] for name in names}
+@contextmanager
+def _strictly() -> Iterator[None]:
+    """Rows that are longer than the header are an error."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)  # rows that are longer than the header
-        frame = pd.read_csv(
-            path,
-            sep=separator,
-            skipinitialspace=separator == " ",
-            header=None,
-            names=names,
-            skiprows=skip,
-            index_col=False,
-            encoding=encoding,
-            dtype=dict.fromkeys(as_text, str),
-            keep_default_na=False,
-            na_values=missing,
-            low_memory=False,
-        )
-    for name in as_text:
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        yield
+
+
+def _options(layout: Layout) -> dict[str, Any]:
+    as_text = layout.as_text
+    return {
+        "sep": layout.separator,
+        "skipinitialspace": layout.separator == " ",
+        "header": None,
+        "names": layout.names,
+        "skiprows": layout.skip,
+        "index_col": False,
+        "encoding": layout.encoding,
+        "dtype": dict.fromkeys(as_text, str),
+        "keep_default_na": False,
+        "na_values": {name: [""] if name in as_text else ["", "NaN", "nan", "NA", "null"] for name in layout.names},
+        "low_memory": False,
+    }
+
+
+def _with_numbers(layout: Layout, frame: pd.DataFrame) -> pd.DataFrame:
+    """Ids and words are numbers if all in their column are whole ones."""
+    for name in layout.as_text:
         values = frame[name].dropna()
         if all(WHOLE_NUMBER.fullmatch(value) for value in values) and len(values) == len(frame):
             frame[name] = frame[name].astype(np.int64)
     return frame
 
 
-def _ask_about_header(frame: pd.DataFrame, names: list[str], ids: list[str], path: str) -> None:
+def _ask_about_header(layout: Layout, frame: pd.DataFrame) -> None:
     """Raise a :class:`UserError` if the first line looks like the rows below it."""
+    if not layout.asks:
+        return
+    names, ids = layout.names, layout.ids
     fraction = next((name for name in names if FRACTION.fullmatch(name)), None)
     again = next((name for name in ids for key in ids if name in set(frame[key].astype(str))), None)
     if fraction is not None or again is not None:
         raise UserError(
-            f"{path}: is the first line ({', '.join(names[:3])}) a row of its own? "
+            f"{layout.path}: is the first line ({', '.join(names[:3])}) a row of its own? "
             f"{fraction if again is None else again!r} is no name of a column; set source.header=false if it is, "
             "source.header=true if it holds names"
         )

@@ -8,6 +8,8 @@ import scipy.sparse as sp
 from figure_kedro.features.structural import STRUCTURAL, ColumnSettings, StructuralFeatures
 from figure_kedro.graph import Graph
 from figure_kedro.graph.csr import row_sums
+from figure_kedro.graph.row_blocks import csr_blocks
+from figure_kedro.graph.transpose import transposed
 
 
 class DegreesSettings(ColumnSettings):
@@ -38,7 +40,7 @@ def degree_features(graph: Graph) -> np.ndarray:
     it. The four statistics of a node without neighbours are 0 before the columns are standardised; a column that is
     the same for all nodes is zero.
     """
-    sides = [graph.adjacency, sp.csr_array(graph.adjacency.T)] if graph.directed else [graph.adjacency]
+    sides = [graph.adjacency, transposed(graph.adjacency)] if graph.directed else [graph.adjacency]
     columns = np.column_stack([*(_neighbour_statistics(side) for side in sides), np.log(pagerank(graph))])
     centred = columns - columns.mean(axis=0)
     spread = centred.std(axis=0)
@@ -47,11 +49,19 @@ def degree_features(graph: Graph) -> np.ndarray:
 
 def _neighbour_statistics(neighbours: sp.csr_array) -> np.ndarray:
     """Logarithm of the degree, and its mean, minimum, maximum and deviation over the neighbours ``(n, 5)``."""
-    counts = np.diff(neighbours.indptr)
-    log_degree = np.log1p(counts.astype(np.float64))
-    around = log_degree[neighbours.indices]
+    log_degree = np.log1p(np.diff(neighbours.indptr).astype(np.float64))
+    statistics = np.empty((len(log_degree), 5))
+    statistics[:, 0] = log_degree
+    for rows, block in csr_blocks(neighbours):
+        statistics[rows, 1:] = _over_rows(log_degree[block.indices], block.indptr)
+    return statistics
+
+
+def _over_rows(around: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """Mean, minimum, maximum and deviation of the values of each row ``(r, 4)``."""
+    counts = np.diff(indptr)
     some = counts > 0
-    starts = neighbours.indptr[:-1][some]  # reduceat cannot skip an empty row
+    starts = indptr[:-1][some]  # reduceat cannot skip an empty row
 
     def over_neighbours(reduce: np.ufunc, values: np.ndarray) -> np.ndarray:
         result = np.zeros(len(counts))
@@ -64,7 +74,7 @@ def _neighbour_statistics(neighbours: sp.csr_array) -> np.ndarray:
     deviation = around - np.repeat(mean, counts)
     std = np.sqrt(over_neighbours(np.add, deviation**2) / divisor)
     smallest, largest = over_neighbours(np.minimum, around), over_neighbours(np.maximum, around)
-    return np.column_stack([log_degree, mean, smallest, largest, std])
+    return np.column_stack([mean, smallest, largest, std])
 
 
 def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-10, steps: int = 200) -> np.ndarray:
@@ -77,11 +87,14 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-10, step
     n = graph.num_nodes
     strength = row_sums(graph.adjacency)
     inverse = np.divide(1.0, strength, out=np.zeros(n), where=strength > 0)
-    backwards = sp.csr_array(graph.adjacency.T, dtype=np.float64)
+    backwards = transposed(graph.adjacency) if graph.directed else graph.adjacency
     rank = np.full(n, 1.0 / n)
     for _ in range(steps):
         jump = damping * rank[strength == 0].sum() + 1 - damping
-        before, rank = rank, damping * (backwards @ (rank * inverse)) + jump / n
+        flow = rank * inverse
+        before, rank = rank, np.empty(n)
+        for rows, block in csr_blocks(backwards):
+            rank[rows] = damping * (block @ flow) + jump / n
         if np.abs(rank - before).sum() < tolerance:
             break
     return rank

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from pydantic import Field, model_validator
@@ -15,7 +14,7 @@ from figure_kedro.filters import Narrowing, Operator
 from figure_kedro.graph import Graph
 from figure_kedro.methods.decoupled import DecoupledObjective, DecoupledSettings
 from figure_kedro.methods.encoder import EncoderSettings, FigureModel
-from figure_kedro.methods.features import FeatureMatrix
+from figure_kedro.methods.features import FeatureMatrix, dense_features
 from figure_kedro.methods.full import FullObjective
 from figure_kedro.methods.method import LEARNING_RATES, METHODS, Allocate, Method, TrainedSettings
 from figure_kedro.methods.sampled import SampledObjective, SampledSettings
@@ -107,10 +106,9 @@ class Figure(Method):
         if not model.linear or graph.num_features >= self.settings.dim:
             yield from super().embed_first(model, graph, operator, levels)
             return
-        features = torch.ones(graph.num_nodes, graph.num_features + 1)  # [X, 1]
-        assert graph.features is not None
-        given = sp.csr_array(graph.features).toarray() if sp.issparse(graph.features) else graph.features
-        features[:, :-1] = torch.from_numpy(np.asarray(given))
+        features = torch.empty(graph.num_nodes, graph.num_features + 1)  # [X, 1]
+        features[:, :-1] = torch.from_numpy(np.asarray(dense_features(graph.features)))
+        features[:, -1] = 1
         encoder, one_after_another = model.encoder(0), self.bank.products == self.bank.degree
         propagate = Narrowing(operator.matrix, levels) if one_after_another else operator.on(differentiable=False)
         for block in self.bank.apply(propagate, features):

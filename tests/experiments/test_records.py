@@ -1,0 +1,73 @@
+"""Records keep what cells show, for other machines."""
+
+import pandas as pd
+import pytest
+
+from figure_kedro.experiments.command import still_valid, take_up_records
+from figure_kedro.experiments.records import read_records
+from figure_kedro.experiments.tables import tables_of
+from runs_left import leave_scores, leave_timing
+
+CSBM = {"dataset": "csbm", "source.nodes": 60, "representation.dim": 8}
+COLUMNS = {
+    "score": {"show": "score"},
+    "time": {"show": "epoch_time"},
+    "alpha": {"show": "alpha.A"},
+    "nodes": {"show": "statistics.nodes"},
+}
+
+
+@pytest.fixture
+def measured(planned):
+    """A plan whose runs are all there."""
+    plan = planned(one={"settings": CSBM, "columns": COLUMNS})
+    runs = {run.pipeline: run for run in plan.runs.values()}
+    evaluation, settings = runs["evaluation"], runs["evaluation"].parameters.model_dump(mode="json")
+    versions = evaluation.parameters.versions("evaluation")
+    alphas = {"split": [0, 0], "filter": ["I", "A"], "alpha": [0.25, 0.75]}
+    leave_scores(evaluation, [0.5], alphas=alphas, settings=settings, versions=versions)
+    leave_timing(runs["representation"], mean_epoch_seconds=0.25)
+    folder = runs["data_processing"].folder.path
+    folder.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame({"nodes": [60]}).to_csv(folder / "dataset_statistics.csv", index=False)
+    return planned(one={"settings": CSBM, "columns": COLUMNS})
+
+
+def numbers(plan):
+    (table,) = tables_of(plan, {}, "this machine", {})
+    return {column: cell.value for (_, column), cell in table.cells.items()}
+
+
+def test_another_machine_shows_the_same_numbers_from_the_records(measured, planned, tmp_path):
+    take_up_records(measured, tmp_path / "docs")
+    elsewhere = planned(given={"data_folder": str(tmp_path / "none")}, one={"settings": CSBM, "columns": COLUMNS})
+    assert set(numbers(elsewhere).values()) == {None}
+    take_up_records(elsewhere, tmp_path / "docs")
+    assert numbers(elsewhere) == numbers(measured) == {"score": 50.0, "time": 250.0, "alpha": 0.75, "nodes": 60.0}
+
+
+def test_records_that_are_taken_up_twice_stay_the_same(measured, planned, tmp_path):
+    take_up_records(measured, tmp_path / "docs")
+    first = {path.name: path.read_text() for path in (tmp_path / "docs").iterdir()}
+    assert first.keys() == {"results.jsonl", "results_files.jsonl"}
+    assert not any(str(tmp_path) in text for text in first.values()), "no folder of a machine"
+    elsewhere = planned(given={"data_folder": str(tmp_path / "none")}, one={"settings": CSBM, "columns": COLUMNS})
+    take_up_records(elsewhere, tmp_path / "docs")
+    assert {path.name: path.read_text() for path in (tmp_path / "docs").iterdir()} == first
+
+
+def test_what_the_records_have_is_not_made_again_unless_it_is_stale_or_lacks_something(measured, planned, tmp_path):
+    take_up_records(measured, tmp_path / "docs")
+    elsewhere = planned(given={"data_folder": str(tmp_path / "none")}, one={"settings": CSBM, "columns": COLUMNS})
+    assert len(elsewhere.missing) == 3
+    elsewhere.recorded = still_valid(elsewhere, tmp_path / "docs")
+    assert elsewhere.missing == []
+    text = (tmp_path / "docs" / "results_files.jsonl").read_text()
+    (tmp_path / "docs" / "results_files.jsonl").write_text(text.replace('"representation": 1', '"representation": 0'))
+    (stale,) = [one for one in read_records(tmp_path / "docs").values() if one.stale]
+    assert stale.pipeline == "representation"
+    elsewhere.recorded = still_valid(elsewhere, tmp_path / "docs")
+    assert [run.pipeline for run in elsewhere.missing] == ["representation"]
+    (tmp_path / "docs" / "results_files.jsonl").unlink()
+    elsewhere.recorded = still_valid(elsewhere, tmp_path / "docs")
+    assert len(elsewhere.missing) == 3, "coefficients of filters are not in the record of an evaluation"
