@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from figure_kedro import progress
+from figure_kedro.evaluation.split_progress import SplitProgress
 from figure_kedro.progress import Bar, Pace
 from figure_kedro.training.loop import TrainingRecord
 from figure_kedro.training.progress import ProgressBar, TuningBar, time_left
@@ -81,7 +82,7 @@ def test_tuning_shows_the_trial_its_loss_and_the_lowest(terminal):
         bar.on_epoch(record_of([0.7, 0.6]))
         bar._bar._progress.refresh()
         line = shown(console)
-    assert "trial 2 of 20  loss 0.6000  lowest 0.4000  about 0 s left" in line
+    assert re.search(r"trial 2 of 20  loss 0\.6000  lowest 0\.4000  about \d+ s left", line)
 
 
 def test_a_pipe_gets_whole_lines_and_only_when_one_is_due(monkeypatch):
@@ -104,3 +105,12 @@ def test_steps_of_an_earlier_run_say_nothing_about_the_time_left(monkeypatch):
     pace.reach(22)
     assert pace.left(8) == "about 80 s left"
     assert pace.left(0) == "done"
+
+
+def test_fits_of_splits_that_are_evaluated_at_a_time_are_counted_together(terminal):
+    console = terminal(100)
+    with Bar("evaluation") as bar:
+        seen = SplitProgress(bar, splits=3, fits=5)
+        for split, ended in ((0, 0), (2, 0), (0, 2), (2, 5)):
+            seen.on_trial(split, ended)
+    assert "split 2 of 3  fit 7 of 15  about" in shown(console)

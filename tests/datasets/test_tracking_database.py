@@ -30,14 +30,14 @@ def test_first_runs_at_the_same_time_are_all_recorded(tmp_path):
     database = tmp_path / "mlflow.db"
     command = [sys.executable, "-c", FIRST_RUN, str(database)]
     pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    runs = [subprocess.Popen([*command, str(i)], **pipes) for i in range(3)]
+    runs = [subprocess.Popen([*command, str(i)], **pipes) for i in range(2)]
     for run in runs:
         run.stdin.write("\n")
         run.stdin.flush()
     errors = [run.communicate(timeout=120)[1] for run in runs]
-    assert [run.returncode for run in runs] == [0, 0, 0], errors
+    assert [run.returncode for run in runs] == [0, 0], errors
     with sqlite3.connect(database) as connection:
-        assert {value for (value,) in connection.execute("select value from params")} == {"0", "1", "2"}
+        assert {value for (value,) in connection.execute("select value from params")} == {"0", "1"}
     assert list(tmp_path.iterdir()) == [database]
 
 

@@ -1,6 +1,7 @@
 """Ways to run the project as a user does, with every result in a temporary folder."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +13,30 @@ from kedro.framework.cli.cli import KedroCLI
 from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
 
+from figure_kedro.datasets.files import tracking_database
+
 PROJECT = Path(__file__).parents[2]
 
 
 def as_option(params):
     return ",".join(f"{name}={value}" for name, value in params.items())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _empty_database(tmp_path_factory):
+    """Runs inside of this process begin with a copy of one empty database, which MLflow takes a second to make."""
+    empty, open_database = tmp_path_factory.mktemp("mlflow") / "empty.db", tracking_database._open
+    open_database(empty)
+
+    def copy_or_open(path):
+        if path.exists():
+            open_database(path)
+        else:
+            shutil.copy(empty, path)
+
+    tracking_database._open = copy_or_open
+    yield
+    tracking_database._open = open_database
 
 
 @pytest.fixture(scope="session")

@@ -144,13 +144,13 @@ def test_mistake_in_a_notebook_is_the_same_error_as_in_the_library(session, tmp_
         session(["data_processing"], data_folder=str(tmp_path / "data"), dataset="coar")
 
 
-def test_bad_graph_is_one_line_and_leaves_no_artefact(kedro, tmp_path):
+def test_bad_graph_is_one_line_and_leaves_no_artefact(command, tmp_path):
     (tmp_path / "edges.csv").write_text("from,to\nx,y\ny,z\nz,w\n")
     (tmp_path / "nodes.csv").write_text("id,weight,label\nx,1,p\ny,nan,q\nz,2,p\nw,3,q\n")
     source = {"edges": tmp_path / "edges.csv", "nodes": tmp_path / "nodes.csv", "label_column": "label"}
     params = {f"source.{name}": value for name, value in source.items()}
-    result = kedro("run", data_folder=tmp_path / "data", dataset="own", **params)
-    assert result.returncode == 2
+    result = command("run", data_folder=tmp_path / "data", dataset="own", **params)
+    assert result.exit_code == 2
     assert result.stderr == (
         f"Error: {tmp_path}/nodes.csv, column 'weight': node 'y' has 'nan', which is no finite number; "
         "fill it in or choose other feature_columns\n"

@@ -12,6 +12,8 @@ from pathlib import Path
 import mlflow
 import psutil
 import pytest
+from click.testing import CliRunner
+from kedro.framework.cli.cli import KedroCLI
 
 PROJECT = Path(__file__).parents[2]
 FAILING = """
@@ -59,11 +61,14 @@ def project(tmp_path_factory):
     return folder
 
 
+def options(params):
+    return ["--params", ",".join(f"{name}={value}" for name, value in params.items())] if params else []
+
+
 def start(project, *arguments, **params):
     """The real command in a process group of its own."""
-    given = ["--params", ",".join(f"{name}={value}" for name, value in params.items())] if params else []
     return subprocess.Popen(
-        [sys.executable, "-m", "kedro", "experiment", *arguments, *given],
+        [sys.executable, "-m", "kedro", "experiment", *arguments, *options(params)],
         cwd=project,
         env={name: value for name, value in os.environ.items() if name != "MLFLOW_TRACKING_URI"}
         | {"DO_NOT_TRACK": "1"},
@@ -82,7 +87,21 @@ def finish(process, code=0):
 
 
 def experiment(project, *arguments, code=0, **params):
+    """The real command, which takes seconds to start."""
     return finish(start(project, *arguments, **params), code)
+
+
+@pytest.fixture
+def inside(_own_tracking, project):
+    """The same command inside of this process."""
+
+    def invoke(*arguments, code=0, **params):
+        result = CliRunner().invoke(KedroCLI(project), ["experiment", *arguments, *options(params)])
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return result.output
+
+    return invoke
 
 
 def journal(data):
@@ -131,24 +150,24 @@ def test_mlflow_has_a_run_with_one_below_for_every_cell_and_the_report(project, 
     assert {"smoke.html", "smoke.md", "smoke.tex", "smoke.csv"} <= names
 
 
-def test_a_second_time_nothing_is_made_again(project, smoke):
+def test_a_second_time_nothing_is_made_again(project, smoke, inside):
     data = project / "data"
     before, lines = files(data / "08_reporting" / "csbm"), len(journal(data))
-    output = experiment(project, "run", "smoke", "--workers", "2")
+    output = inside("run", "smoke", "--workers", "2")
     assert "4 are there" in output
     assert files(data / "08_reporting" / "csbm") == before
     assert len(journal(data)) == lines
 
 
-def test_a_dry_run_tells_and_writes_nothing(project, tmp_path):
-    output = experiment(project, "run", "smoke", "--dry-run", data_folder=tmp_path / "dry")
+def test_a_dry_run_tells_and_writes_nothing(inside, tmp_path):
+    output = inside("run", "smoke", "--dry-run", data_folder=tmp_path / "dry")
     assert "4 runs to make" in output
     assert output.count("kedro run --pipelines=evaluation") == 4
     assert not (tmp_path / "dry").exists()
 
 
-def test_two_workers_reach_the_numbers_of_one_process_bit_for_bit(project, smoke, tmp_path):
-    experiment(project, "run", "smoke", "--workers", "2", data_folder=tmp_path)
+def test_two_workers_reach_the_numbers_of_one_process_bit_for_bit(project, smoke, inside, tmp_path):
+    inside("run", "smoke", "--workers", "2", data_folder=tmp_path)
     alone = numbers(project / "data")
     assert {key: alone[key] for key in numbers(tmp_path)} == numbers(tmp_path)
     assert len(numbers(tmp_path)) == 4
@@ -162,8 +181,8 @@ def test_workers_that_train_the_same_encoder_at_once_do_not_disturb_each_other(p
     assert len(numbers(tmp_path / "one")) == 2
 
 
-def test_a_cell_that_fails_is_told_in_one_line_and_the_others_are_done(project, tmp_path):
-    output = experiment(project, "run", "failing", code=2, data_folder=tmp_path)
+def test_a_cell_that_fails_is_told_in_one_line_and_the_others_are_done(inside, tmp_path):
+    output = inside("run", "failing", code=2, data_folder=tmp_path)
     reason = "roc_auc needs two classes"
     assert len([line for line in output.splitlines() if reason in line]) == 1
     assert "some runs failed" in output
@@ -172,7 +191,7 @@ def test_a_cell_that_fails_is_told_in_one_line_and_the_others_are_done(project, 
     folder = tmp_path / "08_reporting" / "experiments" / "failing"
     for ending in ("html", "md", "csv"):
         assert reason.replace("_", "") in (folder / f"failing.{ending}").read_text().replace("\\", "").replace("_", "")
-    status = experiment(project, "status", "failing", data_folder=tmp_path)
+    status = inside("status", "failing", data_folder=tmp_path)
     assert ["failing", "2", "1", "1", "0"] in [line.split() for line in status.splitlines()]
 
 
@@ -188,7 +207,7 @@ def descendants(process):
     return psutil.Process(process.pid).children(recursive=True)
 
 
-def test_a_command_that_is_killed_is_finished_by_the_same_command_with_the_same_numbers(project, tmp_path):
+def test_a_command_that_is_killed_is_finished_by_the_same_command_with_the_same_numbers(project, inside, tmp_path):
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     process = start(project, "run", "long", "--workers", "2", data_folder=killed)
     until(lambda: journal(killed), process)
@@ -196,7 +215,7 @@ def test_a_command_that_is_killed_is_finished_by_the_same_command_with_the_same_
     process.communicate()
     assert len(numbers(killed)) < 3, "there was nothing left to kill"
     experiment(project, "run", "long", "--workers", "2", data_folder=killed)
-    experiment(project, "run", "long", data_folder=whole)
+    inside("run", "long", data_folder=whole)
     assert numbers(killed) == numbers(whole)
     assert len(numbers(whole)) == 3
 
@@ -219,8 +238,8 @@ def test_an_interrupt_ends_all_at_once_and_says_nothing_ugly(workers, project, t
     assert {run.info.status for run in client.search_runs([number])} == {"KILLED"}
 
 
-def test_a_mistake_is_one_line(project):
-    output = experiment(project, "run", "smok", code=2)
+def test_a_mistake_is_one_line(inside):
+    output = inside("run", "smok", code=2)
     assert "there is no experiment 'smok'; did you mean 'smoke'?" in output
-    output = experiment(project, "run", "smoke", "--workers", "9999", code=2)
+    output = inside("run", "smoke", "--workers", "9999", code=2)
     assert "9999 workers on" in output

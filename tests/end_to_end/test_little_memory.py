@@ -44,13 +44,13 @@ def files(folder, pattern):
     return {where: path for where, path in found.items() if "mlflow" not in where.parts[0]}
 
 
-@pytest.mark.parametrize("keep", ["always", "never"])
-def test_run_in_little_memory_leaves_the_same_bits(command, tmp_path, mapped, keep):
+@pytest.mark.parametrize(("keep", "pipeline"), [("always", "__default__"), ("never", "evaluation")])
+def test_run_in_little_memory_leaves_the_same_bits(command, tmp_path, mapped, keep, pipeline):
     left = {}
     for name, gib in (("much", 100), ("little", 1e-5)):
         mapped.clear()
         params = {**PARAMS, "representation.embeddings": keep, "data_folder": tmp_path / name, "memory": gib}
-        result = command("run", "--pipelines=__default__", **params)
+        result = command("run", f"--pipelines={pipeline}", **params)
         assert result.exit_code == 0, result.output
         assert bool(mapped) == (name == "little")
         left[name] = tmp_path / name

@@ -15,12 +15,13 @@ from figure_kedro.datasets.files.tensor_file import read_tensors
 from figure_kedro.estimator import FiGURe
 
 PROJECT = Path(__file__).parents[2]
+EPOCHS = 200
 PARAMS = {
     "dataset": "csbm",
-    "source.nodes": 2000,
+    "source.nodes": 1000,
     "representation.dim": 64,
-    "representation.training.max_epochs": 300,
-    "representation.training.patience": 300,
+    "representation.training.max_epochs": EPOCHS,
+    "representation.training.patience": EPOCHS,
     "representation.training.threads": 1,
     "representation.training.checkpoint_seconds": 0.05,
 }
@@ -67,7 +68,7 @@ def uninterrupted(tmp_path_factory):
 def test_interrupted_and_killed_run_ends_with_the_weights_of_an_uninterrupted_one(uninterrupted, tmp_path):
     interrupted = stop_in_training(tmp_path, signal.SIGINT)
     killed = stop_in_training(tmp_path, signal.SIGKILL)
-    assert 0 < interrupted < killed < 300
+    assert 0 < interrupted < killed < EPOCHS
     assert start(tmp_path).wait(timeout=300) == 0
 
     with sqlite3.connect(tmp_path / "mlflow" / "mlflow.db") as database:
@@ -87,11 +88,11 @@ def test_training_leaves_what_it_promises(uninterrupted):
     assert (folder / "settings.json").exists()
     key = folder.name
     curve = pd.read_csv(uninterrupted / "08_reporting" / "csbm" / key / "loss_curve.csv")
-    assert len(curve) == 300
+    assert len(curve) == EPOCHS
     assert (uninterrupted / "08_reporting" / "csbm" / key / "timing.json").exists()
     tables = uninterrupted / "07_model_output" / "csbm" / key / "embeddings"
     assert sorted(path.stem for path in tables.glob("*.parquet")) == ["A", "A^2", "A^3", "I"]
     assert FiGURe.load(folder).settings.dim == 64
     with sqlite3.connect(uninterrupted / "mlflow" / "mlflow.db") as database:
         (steps,) = database.execute("select count(*) from metrics where key = 'loss'").fetchone()
-    assert steps == 300
+    assert steps == EPOCHS

@@ -57,7 +57,7 @@ def test_a_run_ends_with_a_summary_that_matches_its_tables(session, tmp_path):
 
 def test_two_methods_share_no_artefact(session, tmp_path):
     for change in ({}, {"representation": {"method": "propagation"}}):
-        session(["__default__"], data_folder=str(tmp_path), dataset="csbm", **{**SMALL, **change})
+        session(["evaluation"], data_folder=str(tmp_path), dataset="csbm", **{**SMALL, **change})
     summaries = [json.loads(path.read_text()) for path in tmp_path.glob("08_reporting/csbm/*/summary.json")]
     assert {summary["method"] for summary in summaries} == {"figure", "propagation"}
     for layer in ("06_models", "07_model_output", "08_reporting"):

@@ -7,7 +7,7 @@ from optuna.storages.journal import JournalFileBackend
 
 from figure_kedro.datasets.files.trial_journal import TrialJournal
 from figure_kedro.errors import UserError
-from figure_kedro.tuning.study import run_study
+from figure_kedro.tuning.study import STARTUP_TRIALS, independent_draws, run_study, take_up
 
 SPACE = {"x": [1, 2, 3, 4], "y": ["a", "b"]}
 
@@ -187,3 +187,40 @@ def test_how_many_trials_have_ended_is_told_at_first_and_after_each(tmp_path):
     run_study(value, SPACE, trials=3, name="s", storage=storage(tmp_path), on_trial=told.append)
     run_study(value, SPACE, trials=4, name="s", storage=storage(tmp_path), on_trial=told.append)
     assert told == [0, 1, 2, 3, 0, 1, 2, 3, 4], "those that are stored are looked up at once"
+
+
+def test_the_first_draws_are_known_before_anything_is_tried():
+    space = {"a": [0, 1, 2], "b": [0, 1, 2]}
+    first = [{"a": 2, "b": 2}, {"a": 2, "b": 2}]
+    drawn = []
+
+    def objective(number, settings, report):
+        drawn.append(settings)
+        return float(settings["a"])
+
+    run_study(objective, space, trials=STARTUP_TRIALS, name="draws", first=first, seed=3)
+    assert independent_draws(space, trials=STARTUP_TRIALS, first=first, seed=3) == drawn
+    assert independent_draws(space, trials=1, first=first, seed=3) == drawn[:1]
+
+
+def test_trials_of_another_storage_are_taken_up_once():
+    space, whole, half = {"a": [0, 1, 2, 3]}, optuna.storages.InMemoryStorage(), optuna.storages.InMemoryStorage()
+    for storage, trials in ((whole, 4), (half, 2)):
+        run_study(
+            lambda number, settings, report: float(settings["a"]),
+            space,
+            trials=trials,
+            name="one",
+            direction="maximize",
+            storage=storage,
+            metric="score",
+        )
+    for _ in range(2):
+        take_up(half, whole)
+        one, other = (optuna.load_study(study_name="one", storage=storage) for storage in (half, whole))
+        assert [(t.params, t.value, t.user_attrs) for t in one.trials] == [
+            (t.params, t.value, t.user_attrs) for t in other.trials
+        ]
+        assert one.metric_names == ["score"]
+    take_up(empty := optuna.storages.InMemoryStorage(), whole, only="another")
+    assert empty.get_all_studies() == []

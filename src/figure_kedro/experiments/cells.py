@@ -139,7 +139,7 @@ def _run(project: Path, changes: dict[str, Any], pipeline: str) -> None:
     turns, hooks = Turns(catalog), _create_hook_manager()
     hooks.register(turns)
     try:
-        with use_memory(memory_of_run(run.memory, folder)), use_executor(make_executor(run.execution)):
+        with use_memory(memory_of_run(run.memory, folder)), use_executor(make_executor(run.execution, folder)):
             SequentialRunner().run(earlier + pipelines[pipeline], catalog, hooks)
         catalog.load("run_index").write()
     finally:
