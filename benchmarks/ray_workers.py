@@ -25,7 +25,7 @@ from figure_kedro.training.settings import TrainingSettings
 
 NOTE = """
 A contextual stochastic block model of mean degree 20 with 32 features, at 32 dimensions with strategy `decoupled`, on a
-Ray cluster of this machine with two CPUs; every worker has one thread.
+Ray cluster of this machine with two CPUs; every worker has one thread, and everything is measured once.
 
 - propagation: the features and four corruptions of them by `A, A^2, A^3`, in column blocks as tasks, from when they are
   given out to when all results are there. The workers' processes are there before.
