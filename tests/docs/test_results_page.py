@@ -9,20 +9,22 @@ from figure_kedro.datasets.files.json_lines import read_lines
 from figure_kedro.experiments.command import report
 
 PROJECT = Path(__file__).parents[2]
-NAMES = ("results", "arxiv_years", "solvers", "table_1", "table_4", "table_10")
+NAMES = ("results", "within_splits", "arxiv_years", "solvers", "table_1", "table_4", "table_8", "table_10")
 """As in the command on the page about evaluation."""
 
 
 def test_the_page_is_what_the_record_gives(tmp_path):
     bootstrap_project(PROJECT)
-    shutil.copy(PROJECT / "docs" / "results.jsonl", tmp_path)
+    for name in ("results.jsonl", "results_files.jsonl"):
+        shutil.copy(PROJECT / "docs" / name, tmp_path)
     report(PROJECT, NAMES, {"data_folder": str(tmp_path / "none")}, output=tmp_path)
-    for name in ("results.md", "results.csv", "results.jsonl"):
+    for name in ("results.md", "results.csv", "results.jsonl", "results_files.jsonl"):
         assert (tmp_path / name).read_text() == (PROJECT / "docs" / name).read_text(), name
     assert f"kedro experiment report {' '.join(NAMES)} --output docs" in (PROJECT / "docs/evaluation.md").read_text()
 
 
 def test_no_record_names_a_folder_of_a_machine():
-    for record in read_lines(PROJECT / "docs" / "results.jsonl"):
+    folder = PROJECT / "docs"
+    for record in (*read_lines(folder / "results.jsonl"), *read_lines(folder / "results_files.jsonl")):
         assert not {"data_folder", "raw_mirror"} & record["settings"].keys()
         assert "/tmp/" not in str(record)
