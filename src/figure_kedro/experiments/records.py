@@ -83,7 +83,8 @@ class Recorded:
         """Keep the content of files of a run, pictures left out."""
         for name in names:
             if name.endswith(".csv"):
-                self.files[name] = json.loads(folder.load(name).to_json(orient="records"))
+                table = folder.load(name)
+                self.files[name] = table.astype(object).where(table.notna(), None).to_dict("records")
             elif name == "timing.json":
                 self.files[name] = folder.load(name)
 
