@@ -42,9 +42,9 @@ without any training.
 - csbm: a contextual stochastic block model of mean degree 20, four classes, homophily 0.5, 32 features, every tenth
   node labelled; FiGURe there trains five epochs by strategy `decoupled`. arXiv has no features and 40 subjects; FiGURe
   trains at most 40 epochs on it. On squirrel it trains until it stops by itself; all see it without direction.
-- Peers have their defaults: pycleora four iterations with whitening, ProNE ten steps, random projections of the random
-  walk; node2vec takes walks of 40 steps with a window of 5, one or five from each node. A peer is stopped after 600
-  seconds of the processor. On csbm the slowest two, spectral and five walks, are left out.
+- Peers have their defaults (pycleora four iterations with whitening, ProNE ten steps), but that random projections are
+  of the random walk, and node2vec takes walks of 40 steps with a window of 5, one or five from each node. A peer is
+  stopped after 600 seconds of the processor. On csbm the slowest two, spectral and five walks, are left out.
 - seconds: of the processor, from the matrix in memory to the array in memory. A tiny graph is embedded first, so that
   imports, compilers and files do not count.
 - times FiGURe's: seconds over those of FiGURe on structural features; below 1, the row is quicker.
