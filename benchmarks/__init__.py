@@ -19,6 +19,7 @@ BENCHMARKS = (
     "training_large",
     "training_decoupled",
     "training_growth",
+    "ray_workers",
     "whole_run",
     "own_table",
     "methods_epochs",

@@ -35,7 +35,7 @@ Steps that take less than a second are left out. The first one begins with the p
 the graph count to it. Embeddings that are not kept are computed by the first who asks for them, `fit_projection`.
 """
 
-SIZES = ((200_000, 6.0), (200_000, 0.25), (2_000_000, 6.0))
+SIZES = ((200_000, 6.0), (200_000, 0.25), (1_000_000, 12.0), (2_000_000, 6.0), (5_000_000, 12.0), (10_000_000, 12.0))
 """Nodes, and GiB that the run may take."""
 
 DEGREE, FEATURES, DIM, VIEWS, EPOCHS, TRIALS, LABELLED = 20, 32, 32, 4, 5, 4, 0.1

@@ -50,6 +50,16 @@ def on_page_content(html: str, **_: Any) -> str:
     return re.sub(r"<p>\.\. math::\s*(.*?)</p>", r"<pre><code>\1</code></pre>", html, flags=re.DOTALL)
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """Search from disk by our own script, in place of one that the theme takes from the network."""
+    return output.replace("https://unpkg.com/iframe-worker/shim", "offline_search.js")
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """The same for the page that says that there is none."""
+    return on_post_page(output_content)
+
+
 def parameters_page() -> str:
     """Every parameter with its meaning, range and default, by group and by the part that has it."""
     groups = [name for name in Parameters.model_fields if name in KINDS]

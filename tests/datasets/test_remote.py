@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kedro.io import DataCatalog
+from kedro.pipeline import node
 
 from examples import example_graph
 from figure_kedro.datasets.files.data_folder import (
@@ -29,6 +31,7 @@ from figure_kedro.datasets.typed_json import MethodSettingsDataset
 from figure_kedro.errors import UserError
 from figure_kedro.estimator import FiGURe
 from figure_kedro.methods.kinds.figure import FigureSettings
+from figure_kedro.turns import Turns
 from storage_server import new_bucket
 
 KEY = "toy-k1"
@@ -208,6 +211,28 @@ def test_a_storage_that_is_away_does_not_end_the_training(folder_on, monkeypatch
     path.write_text("x")
     saved(path)
     assert "is not published: the storage is away" in caplog.text
+
+
+def test_what_could_not_be_published_is_published_by_the_next_turn(folder_on, monkeypatch):
+    catalog = DataCatalog({"page": TextDataset(filepath=str(folder_on("first") / "08_reporting/toy/k1/page.html"))})
+    makes = node(lambda: "a page", None, "page", name="makes")
+
+    def away(self, name):
+        raise UserError("the storage is away")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Remote, "_put", away)
+        turns = Turns(catalog)
+        turns.take(makes)
+        catalog.save("page", "a page")
+        with pytest.raises(UserError, match=r"the storage is away; .* the same command publishes it"):
+            turns.end()
+    assert list((folder_on("first") / "locks").iterdir()) == []
+    turns = Turns(catalog)
+    turns.take(makes)
+    turns.end()
+    fetch(folder_on("second") / "08_reporting/toy/k1")
+    assert (folder_on("second") / "08_reporting/toy/k1/page.html").read_text() == "a page"
 
 
 def test_runs_of_other_machines_are_found_without_their_large_files(folder_on):

@@ -66,7 +66,10 @@ def test_links_to_files_of_the_repository_lead_to_pages_or_stay_names(pages):
     assert pages._relinked(text) == "[a](start.md) [b](contributing.md) [c](changes.md) `d` `e`"
 
 
-def test_the_site_asks_for_nothing_from_the_network():
+def test_the_site_asks_for_nothing_from_the_network(pages):
+    page = pages.on_post_page('<script src="https://unpkg.com/iframe-worker/shim"></script>')
+    assert page == '<script src="offline_search.js"></script>'
+    assert (PROJECT / "docs/offline_search.js").is_file()
     config = yaml.safe_load((PROJECT / "mkdocs.yml").read_text())
     assert config["theme"]["font"] is False
     assert "extra_javascript" not in config

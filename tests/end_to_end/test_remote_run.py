@@ -10,6 +10,9 @@ import fsspec
 import pytest
 
 from figure_kedro.datasets.files.tensor_file import read_tensors
+from figure_kedro.experiments.cells import Run, make, project_loader
+from figure_kedro.experiments.shows import SHOWS
+from figure_kedro.parts import flatten
 from figure_kedro.runs.command import show_runs
 from storage_server import new_bucket
 
@@ -37,9 +40,11 @@ def test_a_run_begun_on_one_machine_ends_on_another_with_the_results_of_one_that
     session, bucket, tmp_path, monkeypatch, capsys
 ):
     mirror = bucket.removeprefix("s3://")
-    for machine, pipeline in (("first", "representation"), ("second", "evaluation")):
-        monkeypatch.setenv("FIGURE_REMOTE_CACHE", str(tmp_path / machine))
-        session([pipeline], data_folder=bucket, **SMALL)
+    monkeypatch.setenv("FIGURE_REMOTE_CACHE", str(tmp_path / "first"))
+    session(["representation"], data_folder=bucket, **SMALL)
+    monkeypatch.setenv("FIGURE_REMOTE_CACHE", str(tmp_path / "second"))
+    cell = {"data_folder": bucket, **flatten(SMALL)}
+    assert make(str(PROJECT), cell, "evaluation").error == ""  # as a worker of an experiment does
     session(["evaluation"], data_folder=str(tmp_path / "stayed"), **SMALL)
     first, second = (tmp_path / machine / "s3" / mirror for machine in ("first", "second"))
     weights = "06_models/*/*/weights.safetensors"  # with the seconds of every epoch: nobody trained a second time
@@ -51,6 +56,7 @@ def test_a_run_begun_on_one_machine_ends_on_another_with_the_results_of_one_that
     assert of_pattern(second, scores) == of_pattern(tmp_path / "stayed", scores)
 
     monkeypatch.setenv("FIGURE_REMOTE_CACHE", str(tmp_path / "third"))
+    assert Run.of(project_loader(PROJECT), cell, SHOWS["score"]).exists()
     show_runs(PROJECT, {"data_folder": bucket}, datasets=(), key="", limit=1)
     assert f"{bucket}/07_model_output/csbm" in capsys.readouterr().out
 

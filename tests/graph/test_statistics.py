@@ -1,7 +1,8 @@
 import numpy as np
+import pandas as pd
 import pytest
 
-from figure_kedro.graph import graph_from_edges, random_splits
+from figure_kedro.graph import Graph, graph_from_edges, random_splits
 from figure_kedro.graph.splits import TEST, TRAIN, VAL
 from figure_kedro.graph.statistics import edge_homophily, statistics_table
 
@@ -76,8 +77,19 @@ def test_table_has_one_row_with_the_columns_of_the_paper():
             "test_same_neighbours_in_training": 0.0,
             "same_neighbours_and_features": 0,
             "test_same_neighbours_and_features_in_training": 0.0,
+            "feature_names": None,
+            "nodes_of_classes": "0: 20, 1: 20",
         }
     ]
+
+
+def test_table_names_the_columns_taken_for_features_and_the_classes_up_to_twelve():
+    edges = pd.DataFrame({"from": ["a", "b"], "to": ["b", "c"]})
+    nodes = pd.DataFrame({"height": [1.0, 2, 3], "kind": ["x", "y", None]}, index=["a", "b", "c"])
+    row = table(Graph.from_pandas(edges, nodes, label_column="kind")).iloc[0]
+    assert (row["feature_names"], row["nodes_of_classes"]) == ("height", "x: 1, y: 1, no label: 1")
+    wide = pd.DataFrame(np.ones((3, 14)), index=["a", "b", "c"]).add_prefix("f")
+    assert table(Graph.from_pandas(edges, wide)).iloc[0]["feature_names"].endswith("f11, and 2 more")
 
 
 def test_table_of_a_bare_graph_counts_nothing_that_is_not_there():

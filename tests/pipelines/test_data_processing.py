@@ -118,6 +118,7 @@ def test_statistics_are_the_row_of_the_papers_table(path):
         "homophily": 0.5, "splits": 2, "isolated_nodes": 1, "directed": False,
         "same_neighbours": 2, "test_same_neighbours_in_training": 0.5,  # a and c; a is in the second test part
         "same_neighbours_and_features": 0, "test_same_neighbours_and_features_in_training": 0.0,
+        "feature_names": None, "nodes_of_classes": "0: 2, 1: 2",
     }  # fmt: skip
     assert nodes.summarise_graph(path, path.targets).to_dict("records") == [expected]
 

@@ -94,6 +94,7 @@ def train_on_ray(
             worker_runtime_env={"env_vars": {"OMP_NUM_THREADS": str(cpus), "RAY_USAGE_STATS_ENABLED": "0"}},
         ),
     )
+    logger.info("training on Ray: %d workers, each with %d CPU", workers, cpus)
     try:
         _fit(trainer, folder, listeners)
     finally:

@@ -1,5 +1,7 @@
 """What a table of data sets says about a graph."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -9,6 +11,8 @@ from figure_kedro.graph.row_blocks import csr_blocks
 from figure_kedro.graph.splits import PARTS
 from figure_kedro.graph.targets import Targets
 from figure_kedro.graph.twins import ALONE, has_training_twin, twin_groups
+
+NAMED = 12  # of the features and classes of a graph
 
 
 def edge_homophily(graph: Graph, labels: np.ndarray | None) -> float | None:
@@ -48,7 +52,8 @@ def statistics_table(graph: Graph, targets: Targets) -> pd.DataFrame:
     where it is not defined. ``isolated_nodes`` have no edge in either direction. ``same_neighbours`` counts the nodes
     whose neighbours are those of another node (:mod:`figure_kedro.graph.twins`), ``same_neighbours_and_features`` those
     that share both, and ``test_..._in_training`` the test nodes that have such a twin in training, on average over the
-    splits.
+    splits. ``feature_names`` are the columns that were taken for features, ``nodes_of_classes`` the classes with their
+    sizes: at most twelve of either in words.
     """
     first_split = np.zeros(0, dtype=np.int8) if targets.splits is None else targets.splits[0]
     homophily = edge_homophily(graph, targets.labels)
@@ -65,8 +70,28 @@ def statistics_table(graph: Graph, targets: Targets) -> pd.DataFrame:
         "isolated_nodes": _isolated_nodes(graph.adjacency),
         "directed": graph.directed,
         **_twins(graph, targets),
+        "feature_names": _some(graph.feature_names or ()),
+        "nodes_of_classes": _some(_class_sizes(targets)),
     }
     return pd.DataFrame([row])
+
+
+def _class_sizes(targets: Targets) -> list[str]:
+    if targets.labels is None:
+        return []
+    sizes = {name: int((targets.labels == code).sum()) for code, name in enumerate(targets.classes)}
+    unknown = int((targets.labels < 0).sum())
+    return [f"{name}: {size:,}" for name, size in (sizes | ({"no label": unknown} if unknown else {})).items()]
+
+
+def _some(words: Sequence[str]) -> str | None:
+    """The first words, and how many more there are; nothing if there are none.
+
+    >>> _some(["a", "b"])
+    'a, b'
+    """
+    more = [f"and {len(words) - NAMED:,} more"] if len(words) > NAMED else []
+    return ", ".join([*words[:NAMED], *more]) or None
 
 
 def _twins(graph: Graph, targets: Targets) -> dict[str, float]:

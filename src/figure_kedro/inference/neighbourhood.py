@@ -163,16 +163,22 @@ def _local_operator(
     row_ratio, column_ratio = np.ones(size, dtype=np.float32), np.ones(size, dtype=np.float32)
     row_ratio[touched[met]], column_ratio[touched[met]] = scale.row_ratio[met], scale.column_ratio[met]
 
-    def rows(nodes: np.ndarray) -> sp.csr_array:
-        found = operator.matrix[nodes]
-        columns, indptr, values = place[found.indices], found.indptr, found.data
-        inside = columns >= 0
-        if not inside.all():
+    def rows(nodes: np.ndarray, above: sp.csr_array) -> sp.csr_array:
+        """Known rows below others, with numbers of the neighbourhood; what leads out of it is left out."""
+        found, room = operator.matrix[nodes], above.nnz
+        columns, values = np.empty(room + found.nnz, dtype=np.int32), np.empty(room + found.nnz, dtype=np.float32)
+        columns[:room], values[:room] = above.indices, above.data
+        np.take(place, found.indices, out=columns[room:], mode="clip")  # into its place: other modes copy once more
+        values[room:] = found.data
+        indptr = np.concatenate([above.indptr, room + found.indptr[1:]])
+        if found.nnz and columns.min() < 0:
+            inside = columns >= 0
             indptr = np.concatenate([[0], np.cumsum(inside)])[indptr]
             columns, values = columns[inside], values[inside]
-        changed = np.flatnonzero(columns < m + near)  # few: nodes with new edges are among the near ones
+            room = indptr[above.shape[0]]
+        changed = room + np.flatnonzero(columns[room:] < m + near)  # few: nodes with new edges are among the near ones
         values[changed] *= column_ratio[columns[changed]]
-        return sp.csr_array((values, columns, indptr), shape=(len(nodes), size))
+        return sp.csr_array((values, columns, indptr), shape=(len(indptr) - 1, size))
 
     numbers = np.concatenate([np.arange(m), touched])  # of new and touched nodes, -1 if out of reach
     fresh, loops = sp.coo_array(edges), np.arange(m if filters.self_loops else 0)
@@ -186,14 +192,14 @@ def _local_operator(
     inside = (at[0] >= 0) & (at[1] >= 0)
     first = m + near
     added = sp.csr_array((values[inside], (at[0][inside], at[1][inside])), shape=(first, size))
-    changed = rows(reached[: min(near, complete)])
+    nothing = sp.csr_array((0, size), dtype=np.float32)
+    changed = rows(reached[: min(near, complete)], nothing)
     changed.data *= np.repeat(row_ratio[m : m + changed.shape[0]], np.diff(changed.indptr))
-    none = [
-        sp.csr_array((count, size), dtype=np.float32)
-        for count in (m, near - changed.shape[0], len(reached) - max(near, complete))
-    ]
-    top = sp.vstack([none[0], changed, none[1]], format="csr") + added
-    return sp.csr_array(sp.vstack([top, rows(reached[near : max(near, complete)]), none[2]], format="csr"))
+    none = [sp.csr_array((count, size), dtype=np.float32) for count in (m, near - changed.shape[0])]
+    top = sp.csr_array(sp.vstack([none[0], changed, none[1]], format="csr") + added)
+    matrix = rows(reached[near : max(near, complete)], top)
+    matrix.resize(size, size)
+    return matrix
 
 
 def _columns(matrix: sp.csr_array, nodes: np.ndarray) -> sp.csr_array:

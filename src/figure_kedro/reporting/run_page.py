@@ -31,6 +31,7 @@ STATISTICS = {
     "val": "validation nodes of split 0",
     "test": "test nodes of split 0",
     "homophily": "edges between equal labels",
+    "feature_names": "columns taken for features",
     "same_neighbours": "nodes with a twin: equal neighbours",
     "test_same_neighbours_in_training": "test nodes with a twin in training",
     "same_neighbours_and_features": "nodes with equal neighbours and features",
@@ -116,6 +117,8 @@ def _data(record: RunRecord, statistics: pd.DataFrame) -> Iterable[tuple[str, Co
         words = STATISTICS.get(str(name), str(name).replace("_", " "))
         if name == "homophily":
             yield words, "unknown" if pd.isna(value) else f"{100 * value:.2f} %"
+        elif pd.isna(value):  # features without names
+            continue
         elif isinstance(value, bool | np.bool_):
             yield words, "yes" if value else "no"
         else:

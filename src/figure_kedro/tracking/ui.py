@@ -8,11 +8,11 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
+from kedro.framework.project import settings as project_settings
 from kedro.utils import is_kedro_project
 
 from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.errors import UserError
-from figure_kedro.settings import CONFIG_LOADER_ARGS
 
 HOST, PORT = "127.0.0.1", "5000"
 
@@ -27,7 +27,9 @@ def open_ui(project: Path, given: dict[str, Any], *, env: str | None, port: str 
         port: To listen on; ``mlflow.yml`` and MLflow's usual one come after it.
         host: To listen on; after it ``mlflow.yml`` and this machine alone.
     """
-    loader = ProjectConfigLoader(str(project / "conf"), env=env, runtime_params=given, **CONFIG_LOADER_ARGS)
+    loader = ProjectConfigLoader(
+        str(project / "conf"), env=env, runtime_params=given, **project_settings.CONFIG_LOADER_ARGS
+    )
     loader.config_patterns.setdefault("mlflow", ["mlflow*"])
     database = loader.own_database()
     if database is not None and not database.is_file():

@@ -106,10 +106,19 @@ def fetch_missing(path: Path) -> None:
 
 
 def publish(path: Path) -> None:
-    """Put all that is here of the key that a path belongs to, which the caller holds, to its remote folder."""
+    """Put all that is here of the key that a path belongs to, which the caller holds, to its remote folder.
+
+    Raises:
+        UserError: If that fails.
+    """
     remote, key = _found(path)
-    if remote is not None and key is not None:
+    if remote is None or key is None:
+        return
+    try:
         remote.publish(key)
+    except UserError as error:
+        kept = f"what was made is in {remote.folder}, and the same command publishes it"
+        raise UserError(f"{error}; {kept}") from error
 
 
 def check_storage(data_folder: Path) -> None:

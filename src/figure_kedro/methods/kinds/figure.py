@@ -102,14 +102,19 @@ class Figure(Method):
         self, model: FigureModel, graph: Graph, operator: Operator, levels: Sequence[int]
     ) -> Iterator[np.ndarray]:
         r"""Where the encoder is linear and widens the features, these are filtered, and the encoder meets the wanted
-        rows alone: :math:`F (X \Theta + b) = (F [X, 1]) [\Theta; b]`."""
+        rows alone: :math:`F (X \Theta + b) = (F X) \Theta + (F 1) b`."""
         if not model.linear or graph.num_features >= self.settings.dim:
             yield from super().embed_first(model, graph, operator, levels)
             return
-        features = torch.empty(graph.num_nodes, graph.num_features + 1)  # [X, 1]
-        features[:, :-1] = torch.from_numpy(np.asarray(dense_features(graph.features)))
-        features[:, -1] = 1
-        encoder, one_after_another = model.encoder(0), self.bank.products == self.bank.degree
-        propagate = Narrowing(operator.matrix, levels) if one_after_another else operator.on(differentiable=False)
-        for block in self.bank.apply(propagate, features):
-            yield F.prelu(block[: levels[0]] @ encoder.linear_map(), encoder.slope).numpy()
+
+        def filtered(block: torch.Tensor) -> Iterator[torch.Tensor]:
+            one_after_another = self.bank.products == self.bank.degree
+            propagate = Narrowing(operator.matrix, levels) if one_after_another else operator.on(differentiable=False)
+            return self.bank.apply(propagate, block)
+
+        features, ones = torch.from_numpy(dense_features(graph.features)), torch.ones(graph.num_nodes, 1)
+        encoder, first = model.encoder(0), slice(levels[0])
+        # ones by themselves: a column more would be a copy of all features, and cost a third more in a product of few
+        for block, constant in zip(filtered(features), filtered(ones), strict=True):
+            pre = torch.addmm(constant[first] * encoder.bias, block[first], encoder.theta)
+            yield F.prelu(pre, encoder.slope).numpy()
