@@ -23,7 +23,7 @@ NOTE = """
 `kedro experiment run` on twelve cells that differ in the seed of a drawn graph alone (csbm, 3,000 nodes; FiGURe at
 128 dimensions, 60 epochs; three splits, 12 trials), in a new data folder each time and with one thread a cell. The
 first row is the same cells made one after another by a process that has imported the project and does nothing else;
-the last row is the same command once more, when all cells are there.
+the last row is the same command once more, when all cells are there. Each row is one run.
 
 - seconds: by the clock, from the start of the command to its end; on a busy machine it counts what others do.
 - processor seconds: of the command and all its processes, the imports included.
