@@ -74,5 +74,5 @@ def test_log_says_which_way_is_taken(tmp_path, caplog):
 
 def test_disk_that_is_too_small_is_told_in_one_line(tmp_path):
     size = GraphSize(10**12, 10**13, 32)
-    with pytest.raises(UserError, match="GiB left; free some, choose another data_folder"):
+    with pytest.raises(UserError, match="GiB left; free some, or choose another data_folder"):
         announce(parameters(), size, MUCH, {"prepare_graph", "train_encoder"}, tmp_path)

@@ -11,6 +11,7 @@ import pytest
 from kedro.io import DatasetError
 from rich.console import Console
 from rich.logging import RichHandler
+from sqlalchemy.exc import OperationalError
 
 from figure_kedro.cli import CommandError
 from figure_kedro.errors import UserError
@@ -94,6 +95,15 @@ def test_kedro_does_not_report_a_users_mistake_a_second_time():
 def test_advice_that_nobody_can_follow_is_left_out():
     assert not worth_saying(record("Add type hints to the `predict` method to enable data validation"))
     assert worth_saying(record("duplicate edges were dropped"))
+
+
+def test_a_full_disk_is_told_once_and_not_by_mlflow_too():
+    report = record("SQLAlchemy database error", logging.ERROR)
+    try:
+        raise OperationalError("UPDATE", {}, sqlite3.OperationalError("database or disk is full"))
+    except OperationalError:
+        assert not worth_saying(report)
+    assert worth_saying(report)
 
 
 def test_settings_of_the_project_are_read_without_torch_and_optuna():

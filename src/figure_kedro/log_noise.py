@@ -20,6 +20,7 @@ LOGGERS = (
     "kedro.pipeline.node",
     "kedro_viz.integrations.kedro.hooks",
     "kedro_viz.integrations.kedro.hooks_utils",
+    "mlflow.store.db.utils",
     "py.warnings",
 )
 
@@ -39,7 +40,7 @@ def worth_saying(record: logging.LogRecord) -> bool:
     """Whether a record tells a user something that they can use."""
     if any(text in record.getMessage() for text in USELESS):
         return False
-    # Kedro reports a failing node and how to resume; a user's mistake is reported once, at the end
+    # Kedro reports a failing node and how to resume, MLflow a full disk; that is reported once, at the end
     return record.levelno < logging.WARNING or find_user_error(sys.exception()) is None
 
 

@@ -142,20 +142,21 @@ def announce(run: Parameters, size: GraphSize, limited: Memory, nodes: Collectio
     way = "the graph in memory" if whole else "in blocks, large arrays in files"
     disk = need.stored + need.scratch
     logger.info(
-        "%s nodes and %s edges will take about %.1f GiB of memory (limit %.1f GiB: %s), %.1f GiB of disk and %s",
+        "%s nodes and %s edges will take about %s of memory (limit %s: %s), %s of disk and %s",
         f"{size.nodes:,}",
         f"{size.entries // 2:,}",
-        need.memory / GIB,
-        limited.limit / GIB,
+        _bytes(need.memory),
+        _bytes(limited.limit),
         way,
-        disk / GIB,
+        _bytes(disk),
         _duration(need.seconds),
     )
     free = shutil.disk_usage(_existing(folder)).free
     if disk > free:
+        blocks = ", or lower representation.decoupled.corruptions" if need.scratch > need.stored else ""
         raise UserError(
-            f"this run needs about {disk / GIB:.1f} GiB of disk and {folder} has {free / GIB:.1f} GiB left; free some, "
-            "choose another data_folder, or lower representation.decoupled.corruptions"
+            f"this run needs about {_bytes(disk)} of disk and {folder} has {_bytes(free)} left; free some, or choose "
+            f"another data_folder{blocks}"
         )
 
 
@@ -166,3 +167,7 @@ def _existing(folder: Path) -> Path:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+
+
+def _bytes(number: float) -> str:
+    return f"{number / GIB:.1f} GiB" if number >= 0.1 * GIB else f"{number / 2**20:.1f} MiB"

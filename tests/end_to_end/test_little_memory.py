@@ -77,5 +77,6 @@ def test_run_says_what_it_will_take_and_stops_in_one_line_if_the_disk_is_too_sma
     monkeypatch.setattr(planning.shutil, "disk_usage", lambda folder: Usage)
     result = command("run", "--pipelines=data_processing", **PARAMS, data_folder=tmp_path)
     assert result.exit_code == 2
-    assert "GiB of disk" in result.output
+    assert "MiB of disk and" in result.output
+    assert "has 0.0 MiB left" in result.output
     assert not (tmp_path / "03_primary").exists()

@@ -1,7 +1,7 @@
 """MLflow holds the run: kedro-mlflow's hook, told what a run of this project is."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -82,9 +82,15 @@ class RunTracking(MlflowHook):
 
     @hook_impl
     def after_pipeline_run(self, run_params: dict[str, Any], pipeline: Pipeline, catalog: DataCatalog) -> None:
-        restore(self._handlers)
-        if self._is_mlflow_enabled:
-            self._log_results(pipeline, catalog)
+        try:
+            if self._is_mlflow_enabled:
+                self._log_results(pipeline, catalog)
+        except Exception:
+            with suppress(mlflow.MlflowException):  # of a full disk; the next run ends it then
+                mlflow.end_run("FAILED")  # MLflow itself would call it finished
+            raise
+        finally:
+            restore(self._handlers)
         super().after_pipeline_run(run_params, pipeline, catalog)
 
     def _log_model(self, catalog: DataCatalog) -> None:
@@ -108,7 +114,6 @@ class RunTracking(MlflowHook):
                 register=wanted.register,
             )
         except UserError as error:
-            mlflow.end_run("FAILED")
             raise CommandError(str(error)) from None
         mlflow.set_tag("model", model.model_uri)
         if (path := local_path(model)) is not None:
