@@ -1,6 +1,5 @@
 """The splits of one evaluation, one after the other in this process, or side by side as tasks of an executor."""
 
-import pickle
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from figure_kedro.evaluation.selection import SplitResult
 from figure_kedro.evaluation.split_work import SplitWork
 from figure_kedro.evaluation.under_way import UnderWay
 from figure_kedro.execution import Executor, Lost, Task
+from figure_kedro.execution.shared_folder import sendable
 from figure_kedro.memory import Memory, memory, use_memory
 from figure_kedro.training.threads import threads
 from figure_kedro.tuning.study import take_up
@@ -193,7 +193,7 @@ def _task(work: SplitWork, limit: Memory, cores: int, do: Callable[[SplitWork], 
         with use_memory(limit), threads(min(work.settings.threads, cores)):
             do(work)
     except Exception as error:
-        return _sendable(error)
+        return sendable(error)
     return None
 
 
@@ -206,11 +206,3 @@ def _seen_before(work: SplitWork, token: str) -> SplitWork:
     if _last is None or _last[0] != token:
         _last = token, work
     return _last[1]
-
-
-def _sendable(error: Exception) -> Exception:
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error

@@ -163,3 +163,12 @@ def seen_anew(array: np.ndarray) -> np.ndarray:
 def _remove(path: Path) -> None:
     with suppress(OSError):  # with its folder, or by hand
         os.unlink(path)
+
+
+def sendable(error: Exception) -> Exception:
+    """An error that another process can be told of: itself, or its words where it cannot be pickled."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
