@@ -87,8 +87,13 @@ class SplitWork:
         """What is sent to other processes: nothing that is prepared there, and no ids, which no head reads."""
         state = {part.name: getattr(self, part.name) for part in fields(self)}
         if self.graph is not None:
-            state["graph"] = replace(self.graph, ids=np.arange(self.graph.num_nodes), trusted=True)
+            state["graph"] = self._numbered
         return state
+
+    @cached_property
+    def _numbered(self) -> Graph:
+        """The graph with numbers as ids; kept, because files of arrays are there as long as the arrays are."""
+        return replace(self._graph(), ids=np.arange(self._graph().num_nodes), trusted=True)
 
     @cached_property
     def head(self) -> Head:
