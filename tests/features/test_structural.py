@@ -9,13 +9,14 @@ from figure_kedro.errors import UserError
 from figure_kedro.features import STRUCTURAL, structural_features
 from figure_kedro.features.kinds.degrees import degree_features, pagerank
 from figure_kedro.features.kinds.one_hot_degree import one_hot_degrees
+from figure_kedro.features.kinds.proximity import log_proximity
 from figure_kedro.features.kinds.svd import spectral_features
 from figure_kedro.features.truncated_svd import truncated_svd
 from figure_kedro.filters import normalised_adjacency
 from figure_kedro.graph import graph_from_edges
 from figure_kedro.graph.csbm import generate_csbm
 
-KINDS = ("svd", "degrees", "one_hot_degree")
+KINDS = ("svd", "proximity", "degrees", "one_hot_degree")
 
 
 def small(edges=((0, 1), (1, 2), (2, 0), (2, 3)), nodes=5, **given):
@@ -224,7 +225,7 @@ def test_sparse_given_features_stay_sparse():
 
 
 def test_kinds_are_the_files_of_the_folder():
-    assert STRUCTURAL.names() == ("auto", "degrees", "levels", "none", "one_hot_degree", "svd")
+    assert STRUCTURAL.names() == ("auto", "degrees", "levels", "none", "one_hot_degree", "proximity", "svd")
 
 
 @pytest.mark.parametrize(
@@ -257,3 +258,40 @@ def test_nearly_all_singular_vectors_of_a_wide_spectrum_are_finite_and_right():
     assert np.isfinite(left).all()
     assert np.isfinite(right).all()
     np.testing.assert_allclose(values, exact[:381], atol=2e-3)
+
+
+def test_log_proximity_of_a_path_is_as_computed_by_hand():
+    path = small(((0, 1), (1, 2)), nodes=4)  # and an isolated node
+    chance = np.array([0.5, 2.0, 0.5, 0.0]) ** 0.75
+    chance /= chance.sum()
+    by_hand = np.zeros((4, 4))
+    by_hand[0, 1] = by_hand[2, 1] = np.log(1 / chance[1])
+    by_hand[1, 0] = by_hand[1, 2] = np.log(0.5 / chance[0])
+    np.testing.assert_allclose(log_proximity(path.adjacency).toarray(), by_hand, rtol=1e-6)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_proximity_columns_are_exact_singular_vectors_with_rows_of_one_length(directed):
+    graph = random_graph(60)
+    if directed:
+        ends = sp.triu(graph.adjacency).nonzero()
+        graph = graph_from_edges(*ends, name="toy", num_nodes=60, directed=True)
+    columns = features_of(graph, "proximity", components=6)
+    u, s, vt = np.linalg.svd(log_proximity(graph.adjacency).toarray().astype(np.float64))
+    exact = np.hstack([u[:, :3] * np.sqrt(s[:3]), vt[:3].T * np.sqrt(s[:3])]) if directed else u[:, :6] * np.sqrt(s[:6])
+    lengths = np.linalg.norm(exact, axis=1)
+    exact = np.divide(exact, lengths[:, None], where=lengths[:, None] > 1e-9, out=np.zeros_like(exact))
+    exact *= np.sqrt(exact.size / np.square(exact).sum())
+    np.testing.assert_allclose(columns @ columns.T, exact @ exact.T, atol=2e-3)  # signs of columns left aside
+    found = np.linalg.norm(columns, axis=1)
+    np.testing.assert_allclose(found[lengths > 1e-9], found.max(), rtol=1e-4)
+
+
+def test_small_components_take_no_columns_from_the_large_one():
+    graph = random_graph(300)
+    pairs = sp.block_diag([np.array([[0, 1], [1, 0]])] * 40, format="csr", dtype=np.float32)
+    joined = sp.csr_array(sp.block_diag([graph.adjacency, pairs], format="csr", dtype=np.float32))
+    whole = graph_from_edges(*joined.nonzero(), name="toy", num_nodes=380)
+    weight = {kind: np.square(features_of(whole, kind, components=8)[:300]).sum() for kind in ("svd", "proximity")}
+    assert weight["svd"] < 0.2 * 300 * 8, "singular vectors of the normalised adjacency tell the pairs apart"
+    assert weight["proximity"] > 0.7 * 300 * 8

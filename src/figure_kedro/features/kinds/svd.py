@@ -57,11 +57,20 @@ def spectral_features(graph: Graph, components: int, seed: int = 0) -> np.ndarra
         seed: Of the random start of the iteration.
     """
     matrix = normalised_adjacency(graph.adjacency, self_loops=False)
-    rank = (components + 1) // 2 if graph.directed else components
-    left, values, right = truncated_svd(matrix, min(rank, graph.num_nodes), seed)
-    columns = np.hstack([left, right])[:, :components] if graph.directed else left
-    weights = np.sqrt(np.concatenate([values, values]) if graph.directed else values)[: columns.shape[1]]
-    columns = _fix_signs(columns * weights)
+    return scaled_as_given(graph, singular_columns(matrix, components, seed, both_sides=graph.directed))
+
+
+def singular_columns(matrix: sp.csr_array, components: int, seed: int, *, both_sides: bool) -> np.ndarray:
+    r"""The columns of :math:`U \Sigma^{1/2}`, or half of them and half of :math:`V \Sigma^{1/2}`, with fixed signs."""
+    rank = (components + 1) // 2 if both_sides else components
+    left, values, right = truncated_svd(matrix, min(rank, matrix.shape[0]), seed)
+    columns = np.hstack([left, right])[:, :components] if both_sides else left
+    weights = np.sqrt(np.concatenate([values, values]) if both_sides else values)[: columns.shape[1]]
+    return _fix_signs(columns * weights)
+
+
+def scaled_as_given(graph: Graph, columns: np.ndarray) -> np.ndarray:
+    """Columns with the mean squared norm of the given features' rows, or with entries of mean square 1."""
     wanted = columns.shape[1] if graph.features is None else _mean_squared_row_norm(graph.features)
     measured = _mean_squared_row_norm(columns)
     return columns * np.sqrt(wanted / measured) if measured > 0 else columns
