@@ -22,7 +22,7 @@ class ProximitySettings(SpectralSettings):
 
 @STRUCTURAL.register
 class Proximity(StructuralFeatures):
-    """Columns of :func:`proximity_features`."""
+    """Singular vectors of :func:`log_proximity`, every row of one length."""
 
     Settings = ProximitySettings
     settings: ProximitySettings
@@ -38,11 +38,11 @@ def log_proximity(adjacency: sp.csr_array) -> sp.csr_array:
     r"""The matrix that ProNE factorises in its first step ("ProNE: Fast and Scalable Network Representation Learning",
     Zhang et al., 2019):
 
-    .. math:: M_{ij} = \ln p_{ij} - \ln q_j, \quad p_{ij} = A_{ij} / d_i, \quad q_j \propto \Big(\sum_i p_{ij}\Big)^{3/4}
+    .. math:: M_{ij} = \ln p_{ij} - \ln q_j, \quad p_{ij} = A_{ij} / d_i, \quad q_j \propto (\sum_i p_{ij})^{3/4}
 
-    for every edge, 0 elsewhere: how much likelier a step from :math:`i` leads to :math:`j` than chance, which sums to 1.
+    for every edge, 0 elsewhere: how much likelier a step from :math:`i` leads to :math:`j` than chance :math:`q`.
     Unlike the normalised adjacency it has no singular vectors that tell nothing but small connected components apart.
-    Rows of the singular vectors are brought to unit length. An isolated node has zeros.
+    An isolated node has zeros.
 
     Args:
         adjacency: With weights above 0; those of a directed graph from a node to those that it points to.
