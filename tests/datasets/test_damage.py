@@ -1,7 +1,10 @@
 """A stored file that is not what was written is never taken for it."""
 
+import itertools
 import json
 import logging
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -275,3 +278,21 @@ def test_digests_are_those_of_the_files(tmp_path):
     stated = json.loads((tmp_path / "x" / DESCRIPTION).read_text())["files"]
     forget()
     assert stated == {name: digest_of(tmp_path / "x" / name) for name in ("a.npy", "b.npy")}
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_one_of_the_two(tmp_path):
+    path = tmp_path / "w"
+    write_tensors(path, {"a": torch.zeros(64)}, {"number": 0})
+    writer = os.fork()
+    if not writer:
+        for number in itertools.count(1):
+            write_tensors(path, {"a": torch.full((64,), float(number))}, {"number": number})
+    try:
+        seen = set()
+        while len(seen) < 300:
+            tensors, description = read_tensors(path)
+            assert tensors["a"].unique().tolist() == [description["number"]]
+            seen.add(description["number"])
+    finally:
+        os.kill(writer, signal.SIGKILL)
+        os.waitpid(writer, 0)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+import parts_to_watch
 import work_to_do
 from examples import example_graph, example_model
 from figure_kedro.execution import Task, use_executor
@@ -60,7 +61,7 @@ def test_propagated_rows_are_those_of_an_undisturbed_run_though_a_machine_is_kil
     plain = build_bank("monomial", 3)
     expected = Propagation(trained, features, matrix, plain, 4, None).run(orders)
 
-    bank, marks = work_to_do.SlowBank(plain.settings), tmp_path / "marks"
+    bank, marks = parts_to_watch.SlowBank(plain.settings), tmp_path / "marks"
     marks.mkdir()
     bank.folder, bank.seconds = str(marks), 1.5
     dead = cluster.pair[1]
@@ -90,7 +91,7 @@ def test_training_is_that_of_an_undisturbed_run_though_a_machine_is_killed_meanw
     def objective():
         graph, bank = example_graph(2000, columns=20), build_bank("monomial", 3)
         matrix, rows = normalised_adjacency(graph.adjacency), DecoupledSettings(batch_rows=700)
-        made = work_to_do.SlowObjective(example_model(bank, columns=20), graph.features, matrix, bank, rows, seed=1)
+        made = parts_to_watch.SlowObjective(example_model(bank, columns=20), graph.features, matrix, bank, rows, seed=1)
         made.folder, made.seconds = str(marks), 0.2
         return made
 

@@ -7,6 +7,7 @@ import numpy as np
 import optuna
 import pytest
 
+import parts_to_watch
 import work_to_do
 from figure_kedro.datasets.files.trial_journal import TrialStorage
 from figure_kedro.embeddings import Embeddings
@@ -91,7 +92,7 @@ def undisturbed(graph, tmp_path_factory):
 
 
 def test_other_processes_find_what_this_one_finds_though_one_of_them_is_killed(others, graph, undisturbed, tmp_path):
-    work = dataclasses.replace(work_of(graph, kind=work_to_do.WorkThatKills), marker=str(tmp_path / "died"))
+    work = dataclasses.replace(work_of(graph, kind=parts_to_watch.WorkThatKills), marker=str(tmp_path / "died"))
     folder, ended, fits = tmp_path / "journals", [], []
     results = evaluate_splits(
         work, journal(folder), others, lambda *told: fits.append(told), lambda split, result: ended.append(split)
@@ -114,7 +115,7 @@ def test_a_network_on_the_graph_is_trained_elsewhere_to_the_same_predictions(on_
 def test_a_run_that_was_stopped_goes_on_here_without_fitting_again(on_ray, graph, undisturbed, tmp_path):
     made = tmp_path / "fits"
     made.mkdir()
-    work = dataclasses.replace(work_of(graph, kind=work_to_do.WorkThatTells), folder=str(made))
+    work = dataclasses.replace(work_of(graph, kind=parts_to_watch.WorkThatTells), folder=str(made))
     folder = tmp_path / "journals"
 
     def stop(split, result):
@@ -138,7 +139,7 @@ def test_a_run_that_was_stopped_goes_on_here_without_fitting_again(on_ray, graph
 def test_trials_of_a_single_split_are_tried_side_by_side(on_ray, graph, undisturbed, tmp_path):
     made = tmp_path / "fits"
     made.mkdir()
-    work = dataclasses.replace(work_of(graph, splits=1, kind=work_to_do.WorkThatTells), folder=str(made))
+    work = dataclasses.replace(work_of(graph, splits=1, kind=parts_to_watch.WorkThatTells), folder=str(made))
     folder = tmp_path / "journals"
     assert_equal(evaluate_splits(work, journal(folder), on_ray), undisturbed[0][:1])
     assert list(trials(journal(folder)).values()) == [undisturbed[1][work.study(0)]]

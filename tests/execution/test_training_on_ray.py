@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-import work_to_do
+import parts_to_watch
 from examples import example_graph, example_model
 from figure_kedro.datasets.files.tensor_file import CheckpointFile
 from figure_kedro.errors import UserError
@@ -46,7 +46,7 @@ def objective(marks, seconds=0.0):
     """A training that leaves marks, and how long each epoch takes at the least."""
     graph, bank = example_graph(2000, columns=20), build_bank("monomial", 3)
     matrix, settings = normalised_adjacency(graph.adjacency), DecoupledSettings(batch_rows=700, corruptions=2)
-    made = work_to_do.SlowObjective(example_model(bank, columns=20), graph.features, matrix, bank, settings, seed=1)
+    made = parts_to_watch.SlowObjective(example_model(bank, columns=20), graph.features, matrix, bank, settings, seed=1)
     marks.mkdir(exist_ok=True)
     made.folder, made.seconds = str(marks), seconds
     return made

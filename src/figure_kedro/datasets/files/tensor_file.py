@@ -33,9 +33,31 @@ def write_tensors(path: Path, tensors: dict[str, torch.Tensor], description: dic
 def read_tensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Read what :func:`write_tensors` wrote; a file of an older version has no digest, and is taken as it is.
 
+    The library opens a file twice, for its description and for its tensors. One that was replaced in between is read
+    again: each of the two was whole.
+
     Raises:
         DamagedFileError: If it is not what was written.
     """
+    while True:
+        seen = _identity(path)
+        try:
+            return _read(path)
+        except DamagedFileError:
+            if _identity(path) == seen:
+                raise
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Tells a file from another one that takes its place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata()
