@@ -31,7 +31,7 @@ def _one_line(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*args, **kwargs)
         except (click.exceptions.Exit, click.Abort):
             raise
-        except Exception as error:
+        except Exception as error:  # a mistake may lie behind errors of Kedro's or a library's; others are raised again
             mistake = find_user_error(error)
             if mistake is None:
                 raise

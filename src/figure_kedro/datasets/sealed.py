@@ -30,7 +30,7 @@ class _Sealed:
         with beside(Path(path)) as new:
             try:
                 self._filepath = type(path)(str(new))
-                super().save(data)  # type: ignore[misc]
+                super().save(data)  # type: ignore[misc]  # of the dataset that this is mixed into
             except DatasetError as error:
                 raise error.__cause__ if isinstance(error.__cause__, OSError) else error from None
             finally:
@@ -44,7 +44,7 @@ class _Sealed:
             raise UserError(f"there is no {path}; run the pipeline that makes it with the same --params first")
         check_sealed(path)
         try:
-            return super().load()  # type: ignore[misc]
+            return super().load()  # type: ignore[misc]  # likewise
         except DatasetError as error:
             raise DamagedFileError(path, f"it cannot be read: {error.__cause__ or error}") from error
 

@@ -14,7 +14,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # where there are no such locks, none are held
 
 LOOK_SECONDS = 0.2
 """How often whoever waits looks again."""

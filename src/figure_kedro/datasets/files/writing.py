@@ -64,7 +64,7 @@ def _free(path: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def _size(number: int) -> str:
+def _size(number: float) -> str:
     """Bytes for people.
 
     >>> _size(1_500_000)
@@ -73,5 +73,5 @@ def _size(number: int) -> str:
     for unit in ("bytes", "kB", "MB"):
         if number < 1000:
             return f"{number:.3g} {unit}"
-        number = number / 1000  # type: ignore[assignment]
+        number /= 1000
     return f"{number:.3g} GB"
