@@ -12,7 +12,7 @@ from figure_kedro.methods.decoupled import DecoupledObjective, DecoupledSettings
 from figure_kedro.training.loop import train
 from figure_kedro.training.settings import TrainingSettings
 from figure_kedro.training.team import ALONE, Team
-from thread_team import in_threads
+from thread_team import ThreadTeam, in_threads
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -31,8 +31,8 @@ def test_every_row_has_one_worker_and_all_have_about_as_many(lengths, size):
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
-def objective(rows, batch_rows):
-    graph, bank = example_graph(rows, columns=5), build_bank("monomial", 3)
+def objective(rows, batch_rows, filters=3):
+    graph, bank = example_graph(rows, columns=5), build_bank("monomial", filters)
     settings = DecoupledSettings(batch_rows=batch_rows, corruptions=2)
     return DecoupledObjective(
         example_model(bank, columns=5), graph.features, normalised_adjacency(graph.adjacency), bank, settings, seed=3
@@ -42,6 +42,16 @@ def objective(rows, batch_rows):
 def trained(of, team=ALONE, epochs=8):
     settings = TrainingSettings(max_epochs=epochs, patience=epochs, learning_rate=1e-2)
     return train(of.for_team(team), settings, device=torch.device("cpu"), team=team)
+
+
+@pytest.mark.parametrize("filters", [3, 6])
+def test_a_step_takes_three_messages_however_many_filters_there_are(filters, monkeypatch):
+    messages = []
+    add = ThreadTeam.add
+    monkeypatch.setattr(ThreadTeam, "add", lambda team, tensor: messages.append(team.rank) or add(team, tensor))
+    objectives = [objective(40, 100, filters) for _ in range(2)]
+    in_threads(lambda team: trained(objectives[team.rank], team, epochs=4), 2)
+    assert sorted(messages) == [0] * 4 * 3 + [1] * 4 * 3, "summaries, their gradients, and those of the weights"
 
 
 @pytest.mark.parametrize(("rows", "batch_rows", "size"), [(40, 100, 2), (1100, 600, 2), (1100, 600, 3), (7, 2, 3)])

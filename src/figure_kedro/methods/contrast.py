@@ -1,5 +1,7 @@
 r"""The mutual-information loss of one filter, with its gradient computed in the same sweep."""
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import torch
@@ -18,8 +20,6 @@ def contrast(
     discriminator: torch.Tensor,
     weight: float,
     workspace: Workspace | None = None,
-    team: Team = ALONE,
-    rows: int | None = None,
 ) -> torch.Tensor:
     r"""Binary cross-entropy between nodes and their filter's summary, from "Deep Graph Infomax" (Velickovic et al.,
     2019), for one filter of the FiGURe paper:
@@ -40,48 +40,90 @@ def contrast(
         discriminator: The matrix :math:`W` ``(d, d)``.
         weight: The factor :math:`w`; one over the number of filters averages them.
         workspace: Where the gradient is written; a fresh array by default.
-        team: Workers that each have some of the rows; they share the summary, and the sums of their losses and of their
-            gradients are those of all rows.
-        rows: Of all workers together; by default those of the block.
 
     Returns:
         The loss, a scalar.
     """
-    return _Contrast.apply(block, slope, discriminator, weight, workspace, team, rows)
+    return _Contrast.apply(weight, workspace, ALONE, len(block), block, slope, discriminator)
+
+
+def team_contrast(
+    filters: Iterable[tuple[torch.Tensor, torch.Tensor, torch.Tensor]], weight: float, team: Team, rows: int
+) -> torch.Tensor:
+    """The sum of :func:`contrast` over several filters, by workers that each have some of the rows.
+
+    The workers share the summaries, and the sums of their losses and of their gradients are those of all rows. What
+    they tell each other of all filters goes into one message, because each makes every worker wait for the others.
+
+    Args:
+        filters: Block, slope and discriminator of each filter.
+        weight: As in :func:`contrast`.
+        team: The workers.
+        rows: Of all workers together.
+    """
+    return _Contrast.apply(weight, None, team, rows, *chain.from_iterable(filters))
 
 
 class _Contrast(torch.autograd.Function):
+    """All filters take each step together, and the sums that a step needs are added up over the team between them."""
+
     @staticmethod
     def forward(
-        ctx: Any,
-        block: torch.Tensor,
-        slope: torch.Tensor,
-        discriminator: torch.Tensor,
-        weight: float,
-        workspace: Workspace | None,
-        team: Team,
-        rows: int | None,
+        ctx: Any, weight: float, workspace: Workspace | None, team: Team, n: int, *inputs: torch.Tensor
     ) -> torch.Tensor:
-        d, n = block.shape[1] // 2, rows or block.shape[0]
-        u = block.reshape(2 * len(block), d)  # rows: true, corrupted, true, corrupted, ...
-        a = float(slope)
-        h = workspace.take(u.shape, u) if workspace else torch.empty_like(u)
-        c = torch.sigmoid(team.add(_activate(u, a, h)) / n)
-        wc = discriminator @ c
-        loss, d_scores = _score(h, wc, weight / (2 * n))
-        d_wc = torch.mv(h.t(), d_scores)
-        d_discriminator = torch.outer(d_wc, c)
-        d_readout = (discriminator.t() @ team.add(d_wc)) * c * (1 - c) / n  # reaches every true row through the summary
-        d_slope = _pull_back(u, a, d_scores, wc, d_readout, d_u=h)  # h is no longer needed
-        ctx.save_for_backward(h.view(block.shape), d_slope, d_discriminator)
-        return loss
+        filters = [
+            _Filter(block, slope, discriminator, workspace)
+            for block, slope, discriminator in zip(inputs[::3], inputs[1::3], inputs[2::3], strict=True)
+        ]
+        readouts = _added([filter.activate() for filter in filters], team)
+        directions = _added(
+            [filter.score(s / n, weight / (2 * n)) for filter, s in zip(filters, readouts, strict=True)], team
+        )
+        gradients = [filter.pull_back(d, n) for filter, d in zip(filters, directions, strict=True)]
+        ctx.save_for_backward(*chain.from_iterable(gradients))
+        return torch.stack([filter.loss for filter in filters]).sum()
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        d_block, d_slope, d_discriminator = ctx.saved_tensors
+        saved = ctx.saved_tensors
         if float(gradient) != 1.0:  # a training step calls backward on the plain sum
-            d_block, d_slope, d_discriminator = (gradient * d for d in (d_block, d_slope, d_discriminator))
-        return d_block, d_slope, d_discriminator, None, None, None, None
+            saved = [gradient * tensor for tensor in saved]
+        return None, None, None, None, *saved
+
+
+class _Filter:
+    """The loss of one filter and its gradient, in steps between which workers add up what they have."""
+
+    def __init__(
+        self, block: torch.Tensor, slope: torch.Tensor, discriminator: torch.Tensor, workspace: Workspace | None
+    ) -> None:
+        self._shape, self._slope, self._discriminator = block.shape, float(slope), discriminator
+        self._u = block.reshape(2 * len(block), block.shape[1] // 2)  # rows: true, corrupted, true, corrupted, ...
+        self._h = workspace.take(self._u.shape, self._u) if workspace else torch.empty_like(self._u)
+
+    def activate(self) -> torch.Tensor:
+        """The sum of the true rows ``(d,)``."""
+        return _activate(self._u, self._slope, self._h)
+
+    def score(self, readout: torch.Tensor, factor: float) -> torch.Tensor:
+        """Given the mean of all true rows, the gradient of the direction ``W c`` ``(d,)``."""
+        self._c = torch.sigmoid(readout)
+        self._direction = self._discriminator @ self._c
+        self.loss, self._d_scores = _score(self._h, self._direction, factor)
+        self._d_direction = torch.mv(self._h.t(), self._d_scores)
+        return self._d_direction
+
+    def pull_back(self, d_direction: torch.Tensor, n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Given the sum of these gradients, those of block, slope and discriminator."""
+        c, d_u = self._c, self._h  # which is no longer needed
+        d_readout = (self._discriminator.t() @ d_direction) * c * (1 - c) / n  # reaches every true row by the summary
+        d_slope = _pull_back(self._u, self._slope, self._d_scores, self._direction, d_readout, d_u)
+        return d_u.view(self._shape), d_slope, torch.outer(self._d_direction, c)
+
+
+def _added(vectors: list[torch.Tensor], team: Team) -> tuple[torch.Tensor, ...]:
+    """The sums of equally long vectors over the team, in one message."""
+    return team.add(torch.stack(vectors)).unbind()
 
 
 def _true(rows: torch.Tensor) -> torch.Tensor:

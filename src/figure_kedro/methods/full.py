@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 
 from figure_kedro.filters import FilterBank, SparseOperator, Workspace
-from figure_kedro.methods.contrast import contrast
+from figure_kedro.methods.contrast import contrast, team_contrast
 from figure_kedro.methods.encoder import Encoder, FigureModel
 from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.methods.filter_order import FilteredPairs, is_pair_filter_first, transformed_pair
@@ -68,13 +68,23 @@ def average_contrast(
     blocks: Iterator[tuple[int, torch.Tensor]],
     workspace: Workspace | None = None,
     team: Team = ALONE,
-    rows: int | None = None,
+    rows: int = 0,
 ) -> torch.Tensor:
-    """The paper's total loss, or a worker's part of it: the mean over the filters that are trained."""
+    """The paper's total loss, the mean over the filters that are trained, or a worker's part of it.
+
+    Args:
+        module: The model.
+        blocks: Number and pre-activations ``(n, 2 d)`` of every filter.
+        workspace: Of one worker alone.
+        team: The workers.
+        rows: Of all workers together, where there are several.
+    """
     weight = 1.0 / len(module.trained)
-    losses = [
-        contrast(block, module.encoder(index).slope, module.discriminator(index), weight, workspace, team, rows)
+    filters = (
+        (block, module.encoder(index).slope, module.discriminator(index))
         for index, block in blocks
         if index in module.trained
-    ]
-    return torch.stack(losses).sum()
+    )
+    if team.size > 1:
+        return team_contrast(filters, weight, team, rows)
+    return torch.stack([contrast(*filter, weight, workspace) for filter in filters]).sum()
