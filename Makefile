@@ -13,7 +13,7 @@ run: install  ## the whole journey on the embedded default data set
 	$(BIN)/kedro run
 
 test: install  ## the tests on WORKERS cores, and how much of the package they cover; more options in PYTEST_ARGS
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov=figure_kedro --cov-report= $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov=figure_kedro --cov-report= $(PYTEST_ARGS)
 	@echo "coverage: $$($(BIN)/coverage report --format=total)%"
 
 test-faults: install  ## a hundred kills, every artefact damaged, mutated inputs: an hour or so; FAULT_SEED=1 for other kills
