@@ -9,7 +9,7 @@ from pydantic import Field
 
 from figure_kedro.graph import Graph
 from figure_kedro.graph.graph import Features
-from figure_kedro.graph.row_blocks import even_blocks
+from figure_kedro.graph.row_blocks import csr_rows, even_blocks, stacked
 from figure_kedro.memory import memory
 from figure_kedro.parts import Kind, Part, Settings
 
@@ -55,8 +55,7 @@ class StructuralFeatures(Part, ABC):
             return graph.features
         given = graph.features if self.settings.keep_given else None
         if sp.issparse(given):
-            structural = (self.settings.scale * columns).astype(np.float32)
-            return sp.csr_array(sp.hstack([given, sp.csr_array(structural)], format="csr"))
+            return self._beside_sparse(given, columns)
         first = 0 if given is None else given.shape[1]
         features = memory().empty((len(columns), first + columns.shape[1]), np.float32)
         for rows in even_blocks(*features.shape):
@@ -64,6 +63,16 @@ class StructuralFeatures(Part, ABC):
                 features[rows, :first] = given[rows]
             features[rows, first:] = self.settings.scale * columns[rows]
         return features
+
+    def _beside_sparse(self, given: sp.csr_array, columns: np.ndarray) -> sp.csr_array:
+        shape = (len(columns), given.shape[1] + columns.shape[1])
+
+        def block(rows: slice) -> sp.csr_array:
+            structural = (self.settings.scale * columns[rows]).astype(np.float32)
+            return sp.hstack([csr_rows(given, rows), sp.csr_array(structural)], format="csr")
+
+        entries = given.nnz + sum(int(np.count_nonzero(columns[rows])) for rows in even_blocks(*columns.shape))
+        return stacked(map(block, even_blocks(*shape)), shape, entries)
 
 
 STRUCTURAL: Kind[StructuralFeatures] = Kind(

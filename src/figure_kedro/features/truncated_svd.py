@@ -1,11 +1,13 @@
 """The leading singular triples of a sparse matrix."""
 
 import math
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 
+from figure_kedro.features.tall import Tall, tall
 from figure_kedro.filters import to_torch
 from figure_kedro.graph.transpose import transposed
 
@@ -28,6 +30,9 @@ def truncated_svd(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np.ndarra
     slowly that plain powers of :math:`A A^T` would need several times the products. The first block is
     :math:`A \Omega` with :math:`\Omega` random and a few columns wider than wanted.
 
+    Blocks that are too large for memory lie in files (:mod:`figure_kedro.features.tall`); the triples are then the same
+    up to rounding.
+
     Args:
         matrix: float32 CSR :math:`A` ``(n, n)`` with singular values of at most 1, as a normalised adjacency has.
         rank: How many triples, at most ``n``.
@@ -38,32 +43,34 @@ def truncated_svd(matrix: sp.csr_array, rank: int, seed: int) -> tuple[np.ndarra
         Vectors of singular values that are zero up to rounding are zero.
     """
     n = matrix.shape[0]
+    width = min(n, rank + OVERSAMPLING)
     forward = to_torch(matrix)
     backward = to_torch(transposed(matrix))
-    generator = torch.Generator().manual_seed(seed)
-    start = torch.randn(n, min(n, rank + OVERSAMPLING), generator=generator)
-    left, values, right = _ritz(backward, forward @ start)
+    blocks = tall(n, width)
+    start = blocks.normal(n, width, torch.Generator().manual_seed(seed))
+    left, values, right = _ritz(blocks, backward, blocks.by_columns(lambda x: forward @ x, start))
     for _ in range(ROUNDS):
         cut = float(values[-1]) ** 2
         if cut < NEGLIGIBLE:  # the block holds all there is
             break
-        left, values, right = _ritz(backward, _filter(forward, backward, left, cut))
+        filtered = blocks.by_columns(partial(_filter, forward, backward, cut), left)
+        left, values, right = _ritz(blocks, backward, filtered)
     kept = values[:rank] > NEGLIGIBLE
-    return (left[:, :rank] * kept).numpy(), (values[:rank] * kept).numpy(), (right[:, :rank] * kept).numpy()
+    return blocks.leading(left, kept).numpy(), (values[:rank] * kept).numpy(), blocks.leading(right, kept).numpy()
 
 
-def _ritz(backward: torch.Tensor, block: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _ritz(blocks: Tall, backward: torch.Tensor, block: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The best approximations of ``U, Sigma, V`` within the span of a block."""
-    basis = torch.linalg.qr(block).Q
-    image = backward @ basis  # A^T Q = V Sigma W^T
-    gram = image.T.double() @ image.double()  # in double precision, so that squaring costs small values nothing
-    squares, rotation = (part.flip(-1) for part in torch.linalg.eigh(gram))
+    basis = blocks.orthonormal(block)
+    image = blocks.by_columns(lambda x: backward @ x, basis)  # A^T Q = V Sigma W^T
+    squares, rotation = (part.flip(-1) for part in torch.linalg.eigh(blocks.gram(image)))
     values = squares.clamp(min=0).sqrt().float()
     rotation = rotation.float()
-    return basis @ rotation, values, image @ rotation / values.clamp(min=NEGLIGIBLE)
+    left = blocks.rotated(basis, rotation, torch.ones_like(values))
+    return left, values, blocks.rotated(image, rotation, values.clamp(min=NEGLIGIBLE))
 
 
-def _filter(forward: torch.Tensor, backward: torch.Tensor, block: torch.Tensor, cut: float) -> torch.Tensor:
+def _filter(forward: torch.Tensor, backward: torch.Tensor, cut: float, block: torch.Tensor) -> torch.Tensor:
     def shifted(x: torch.Tensor) -> torch.Tensor:
         return (forward @ (backward @ x)).mul_(2 / cut).sub_(x)
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from figure_kedro.errors import UserError
-from figure_kedro.graph.row_blocks import csr_blocks
+from figure_kedro.graph.row_blocks import csr_blocks, even_blocks
 
 
 def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, int], what: str) -> sp.csr_array:
@@ -52,3 +52,11 @@ def row_sums(matrix: sp.csr_array) -> np.ndarray:
         if not np.isfinite(sums[rows]).all():
             sums[rows] = np.asarray(block.astype(np.float64).sum(axis=1)).ravel()
     return sums
+
+
+def column_counts(matrix: sp.csr_array) -> np.ndarray:
+    """How many entries every column has ``(c,)``, int64."""
+    counts = np.zeros(matrix.shape[1], dtype=np.int64)
+    for part in even_blocks(matrix.nnz, entries=max(matrix.shape[1], 1 << 21)):
+        counts += np.bincount(matrix.indices[part], minlength=len(counts))
+    return counts

@@ -1,8 +1,9 @@
 """A matrix in blocks of rows, so that what is computed from it needs memory for one block and not for all entries."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from figure_kedro.memory import memory
@@ -49,6 +50,28 @@ def csr_blocks(matrix: sp.csr_array) -> Iterator[tuple[slice, sp.csr_array]]:
     """All rows of a CSR matrix, block by block."""
     for rows in row_blocks(matrix.indptr):
         yield rows, csr_rows(matrix, rows)
+
+
+def stacked(
+    blocks: Iterable[sp.csr_array], shape: tuple[int, int], entries: int, dtype: npt.DTypeLike = np.float32
+) -> sp.csr_array:
+    """Blocks of rows, one below the other, as one CSR matrix, in files where it is too large for memory.
+
+    Args:
+        blocks: Of all rows, in their order.
+        shape: Of the matrix.
+        entries: As many as there are, or more.
+        dtype: Of its values.
+    """
+    index = np.int32 if max(*shape, entries) <= np.iinfo(np.int32).max else np.int64
+    indices, data = memory().empty(entries, index), memory().empty(entries, dtype)
+    indptr, row, filled = np.zeros(shape[0] + 1, dtype=index), 0, 0
+    for block in blocks:
+        new = slice(filled, filled + block.nnz)
+        indices[new], data[new] = block.indices, block.data
+        indptr[row + 1 : row + 1 + block.shape[0]] = block.indptr[1:] + index(filled)
+        row, filled = row + block.shape[0], new.stop
+    return sp.csr_array((data[:filled], indices[:filled], indptr), shape=shape, copy=False)
 
 
 def fitting_blocks(rows: int, width: int) -> list[slice]:

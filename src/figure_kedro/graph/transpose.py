@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from figure_kedro.graph.row_blocks import csr_blocks, csr_rows, even_blocks, row_blocks
+from figure_kedro.graph.csr import column_counts
+from figure_kedro.graph.row_blocks import csr_blocks, csr_rows, row_blocks, stacked
 from figure_kedro.memory import memory
 
 
@@ -17,12 +18,8 @@ def transposed(matrix: sp.csr_array) -> sp.csr_array:
     """
     if memory().holds((matrix.data.itemsize + matrix.indices.itemsize) * matrix.nnz):
         return sp.csr_array(matrix.T)
-    columns = matrix.shape[1]
-    counts = np.zeros(columns, dtype=np.int64)
-    for part in even_blocks(matrix.nnz, entries=max(columns, 1 << 21)):
-        counts += np.bincount(matrix.indices[part], minlength=columns)
     index = matrix.indices.dtype
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(column_counts(matrix))])
     indices, data = memory().empty(matrix.nnz, index), memory().empty(matrix.nnz, matrix.dtype)
     filled = indptr[:-1].copy()  # where in each row of the result the next block goes on
     for rows, block in csr_blocks(matrix):
@@ -39,14 +36,7 @@ def with_both_directions(matrix: sp.csr_array) -> sp.csr_array:
     """The larger of every entry and the one across the diagonal, CSR ``(n, n)``, the same bits in any memory."""
     if memory().holds((matrix.data.itemsize + matrix.indices.itemsize) * 2 * matrix.nnz):
         return sp.csr_array(matrix.maximum(matrix.T))
-    turned, n, index = transposed(matrix), matrix.shape[0], matrix.indices.dtype
-    bounds = matrix.indptr.astype(np.int64) + turned.indptr
-    indices, data = memory().empty(int(bounds[-1]), index), memory().empty(int(bounds[-1]), matrix.dtype)
-    indptr, filled = np.zeros(n + 1, dtype=index), 0
-    for rows in row_blocks(bounds):
-        block = sp.csr_array(csr_rows(matrix, rows).maximum(csr_rows(turned, rows)))
-        new = slice(filled, filled + block.nnz)
-        indices[new], data[new] = block.indices, block.data
-        indptr[rows.start + 1 : rows.stop + 1] = block.indptr[1:] + index.type(filled)
-        filled = new.stop
-    return sp.csr_array((data[:filled], indices[:filled], indptr), shape=(n, n), copy=False)
+    turned = transposed(matrix)
+    blocks = row_blocks(matrix.indptr.astype(np.int64) + turned.indptr)
+    larger = (sp.csr_array(csr_rows(matrix, rows).maximum(csr_rows(turned, rows))) for rows in blocks)
+    return stacked(larger, matrix.shape, 2 * matrix.nnz, matrix.dtype)

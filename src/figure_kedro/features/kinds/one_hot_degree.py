@@ -7,6 +7,9 @@ from pydantic import Field
 
 from figure_kedro.features.structural import STRUCTURAL, ColumnSettings, StructuralFeatures
 from figure_kedro.graph import Graph
+from figure_kedro.graph.csr import column_counts
+from figure_kedro.graph.row_blocks import even_blocks
+from figure_kedro.memory import memory
 
 
 class OneHotDegreeSettings(ColumnSettings):
@@ -34,14 +37,14 @@ def one_hot_degrees(graph: Graph, columns: int) -> np.ndarray:
     A directed graph has half of the columns for the nodes that a node points to, and half for those that point at it.
     """
     out = np.diff(graph.adjacency.indptr)
-    if not graph.directed:
-        return _indicators(out, columns)
-    into = np.bincount(graph.adjacency.indices, minlength=graph.num_nodes)
-    return np.hstack([_indicators(counts, max(columns // 2, 1)) for counts in (out, into)])
-
-
-def _indicators(counts: np.ndarray, columns: int) -> np.ndarray:
-    columns = min(columns, int(counts.max()) + 1)
-    result = np.zeros((len(counts), columns), dtype=np.float32)
-    result[np.arange(len(counts)), np.minimum(counts, columns - 1)] = 1
+    sides, most = [out], columns
+    if graph.directed:
+        sides, most = [out, column_counts(graph.adjacency)], max(columns // 2, 1)
+    widths = [min(most, int(counts.max()) + 1) for counts in sides]
+    result = memory().empty((graph.num_nodes, sum(widths)))
+    for rows in even_blocks(*result.shape):
+        result[rows], first = 0, 0
+        for counts, width in zip(sides, widths, strict=True):
+            result[np.arange(rows.start, rows.stop), first + np.minimum(counts[rows], width - 1)] = 1
+            first += width
     return result

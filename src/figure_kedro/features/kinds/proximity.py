@@ -1,5 +1,6 @@
 """Leading singular vectors of how much likelier than by chance neighbours are."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,8 @@ from sklearn.preprocessing import normalize
 from figure_kedro.features.kinds.svd import SpectralSettings, scaled_as_given, singular_columns
 from figure_kedro.features.structural import STRUCTURAL, StructuralFeatures
 from figure_kedro.graph import Graph
+from figure_kedro.graph.row_blocks import csr_blocks, even_blocks
+from figure_kedro.memory import memory
 
 CHANCE_POWER = 0.75
 """How much a node that many point to is expected to be met by chance, as in skip-gram models."""
@@ -31,7 +34,9 @@ class Proximity(StructuralFeatures):
         columns = singular_columns(
             log_proximity(graph.adjacency), self.settings.components, self.settings.seed, both_sides=graph.directed
         )
-        return scaled_as_given(graph, normalize(columns, copy=False))
+        for rows in even_blocks(*columns.shape):
+            columns[rows] = normalize(columns[rows], copy=False)
+        return scaled_as_given(graph, columns)
 
 
 def log_proximity(adjacency: sp.csr_array) -> sp.csr_array:
@@ -47,8 +52,20 @@ def log_proximity(adjacency: sp.csr_array) -> sp.csr_array:
     Args:
         adjacency: With weights above 0; those of a directed graph from a node to those that it points to.
     """
-    steps = normalize(sp.csr_array(adjacency, dtype=np.float64), norm="l1")
-    met = np.asarray(steps.sum(axis=0)).ravel() ** CHANCE_POWER
-    chance = met / max(met.sum(), np.finfo(float).tiny)
-    logs = np.log(steps.data) - np.log(chance[steps.indices])
-    return sp.csr_array((logs.astype(np.float32), steps.indices, steps.indptr), shape=steps.shape)
+    met = np.zeros(adjacency.shape[1])
+    for _, steps in _steps(adjacency):
+        np.add.at(met, steps.indices, steps.data)
+    met **= CHANCE_POWER
+    with np.errstate(divide="ignore"):  # of nodes that nobody points to, whose chance nobody asks for
+        log_chance = np.log(met / max(met.sum(), np.finfo(float).tiny))
+    logs = memory().empty(adjacency.nnz)
+    for rows, steps in _steps(adjacency):
+        entries = slice(int(adjacency.indptr[rows.start]), int(adjacency.indptr[rows.stop]))
+        logs[entries] = np.log(steps.data) - log_chance[steps.indices]
+    return sp.csr_array((logs, adjacency.indices, adjacency.indptr), shape=adjacency.shape, copy=False)
+
+
+def _steps(adjacency: sp.csr_array) -> Iterator[tuple[slice, sp.csr_array]]:
+    """The transition probabilities in double precision, block by block of rows."""
+    for rows, block in csr_blocks(adjacency):
+        yield rows, normalize(block.astype(np.float64), norm="l1", copy=False)

@@ -10,6 +10,8 @@ from figure_kedro.features.structural import STRUCTURAL, ColumnSettings, Structu
 from figure_kedro.features.truncated_svd import truncated_svd
 from figure_kedro.filters import normalised_adjacency
 from figure_kedro.graph import Graph
+from figure_kedro.graph.row_blocks import even_blocks
+from figure_kedro.memory import memory
 
 
 class SpectralSettings(ColumnSettings):
@@ -64,23 +66,46 @@ def singular_columns(matrix: sp.csr_array, components: int, seed: int, *, both_s
     r"""The columns of :math:`U \Sigma^{1/2}`, or half of them and half of :math:`V \Sigma^{1/2}`, with fixed signs."""
     rank = (components + 1) // 2 if both_sides else components
     left, values, right = truncated_svd(matrix, min(rank, matrix.shape[0]), seed)
-    columns = np.hstack([left, right])[:, :components] if both_sides else left
-    weights = np.sqrt(np.concatenate([values, values]) if both_sides else values)[: columns.shape[1]]
-    return _fix_signs(columns * weights)
+    sides = (left, right) if both_sides else (left,)
+    weights = np.sqrt(np.concatenate([values] * len(sides)))[:components]
+    columns = memory().empty((matrix.shape[0], len(weights)))
+    for rows in even_blocks(*columns.shape):
+        columns[rows] = np.hstack([side[rows] for side in sides])[:, :components] * weights
+    _fix_signs(columns)
+    return columns
 
 
 def scaled_as_given(graph: Graph, columns: np.ndarray) -> np.ndarray:
     """Columns with the mean squared norm of the given features' rows, or with entries of mean square 1."""
     wanted = columns.shape[1] if graph.features is None else _mean_squared_row_norm(graph.features)
     measured = _mean_squared_row_norm(columns)
-    return columns * np.sqrt(wanted / measured) if measured > 0 else columns
+    if measured == 0:
+        return columns
+    scaled = memory().empty(columns.shape, np.float64)
+    for rows in even_blocks(*columns.shape):
+        scaled[rows] = columns[rows] * np.sqrt(wanted / measured)
+    return scaled
 
 
 def _mean_squared_row_norm(features: np.ndarray | sp.csr_array) -> float:
-    values = features.data if sp.issparse(features) else features
-    return float(np.square(values, dtype=np.float64).sum()) / features.shape[0]
+    values = features if isinstance(features, np.ndarray) else features.data
+    return _sum_of_squares(values.ravel(order="K")) / features.shape[0]
 
 
-def _fix_signs(columns: np.ndarray) -> np.ndarray:
-    largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
-    return columns * np.where(largest < 0, -1, 1).astype(columns.dtype)
+def _sum_of_squares(values: np.ndarray) -> float:
+    """In double precision; where that takes too much memory, halved as numpy halves what it adds up, with its bits."""
+    if len(values) <= 128 or memory().holds(8 * len(values)):
+        return float(np.square(values, dtype=np.float64).sum())
+    half = len(values) // 2
+    half -= half % 8
+    return _sum_of_squares(values[:half]) + _sum_of_squares(values[half:])
+
+
+def _fix_signs(columns: np.ndarray) -> None:
+    """Make the largest entry of each column in magnitude, and the first of several, positive."""
+    largest = np.zeros(columns.shape[1], columns.dtype)
+    for rows in even_blocks(*columns.shape):
+        found = columns[rows][np.abs(columns[rows]).argmax(axis=0), np.arange(len(largest))]
+        largest = np.where(np.abs(found) > np.abs(largest), found, largest)
+    for rows in even_blocks(*columns.shape):
+        columns[rows] *= np.where(largest < 0, -1, 1).astype(columns.dtype)
