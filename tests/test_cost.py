@@ -52,6 +52,21 @@ def test_work_follows_the_settings():
     assert work_of(parameters(representation={"method": "untrained"}), LARGE, MUCH).epochs == 0
 
 
+def test_singular_vectors_count_where_features_are_made_of_them():
+    bare = GraphSize(1_000_000, 20_000_000, 0, drawn=True)
+    some = GraphSize(1_000_000, 20_000_000, 32, drawn=True)
+    work = work_of(parameters(features={"structural": "svd", "components": 64}), some, MUCH)
+    assert (work.features, work.singular) == (96, 64)
+    assert work_of(parameters(), bare, MUCH).singular == work_of(parameters(), bare, MUCH).features == 128
+    assert work_of(parameters(), some, MUCH).singular == 0  # auto makes none where there are others
+    assert work_of(parameters(features={"structural": "degrees"}), some, MUCH).singular == 0
+    alone = parameters(features={"structural": "proximity", "components": 8, "keep_given": False})
+    assert work_of(alone, some, MUCH).features == 8
+    much, little = (stage_costs(work, Memory(gib * GIB))["prepare_graph"] for gib in (100, 4))
+    assert much.memory > 3.2 * GIB > little.memory
+    assert little.scratch > 4 * 4 * 1_000_000 * 80 > much.scratch
+
+
 def test_time_is_predicted_where_the_size_of_the_graph_and_the_method_are_known():
     run = parameters()
     parts = [predicted_seconds(run, pipeline) for pipeline in ("data_processing", "representation", "evaluation")]

@@ -31,6 +31,11 @@ KEPT_NUMBER = 9e-8
 PREDICTED_NODE, PREDICTED_NODE_BYTES = 2e-6, 160
 """Seconds and bytes of a row in the table of predictions of all nodes."""
 
+SINGULAR_BESIDE, SINGULAR_PRODUCTS, SINGULAR_TURNS = 16, 53, 40
+"""Of singular vectors: columns beside those wanted, products with the matrix, multiply-adds of all pairs of columns."""
+SINGULAR_COPIES, SINGULAR_BLOCKS = 10, 6
+"""Arrays of all of them that are in memory at a time, or parts of them where they lie in files."""
+
 EPOCHS = 300
 """Of a training that stops by itself, where more are allowed."""
 
@@ -45,6 +50,7 @@ class Work:
     Args:
         nodes, entries, features: Of the graph; an undirected edge has two entries.
         drawn: Whether the graph is drawn here, and not read.
+        singular: Singular vectors that features are made of; 0 if none are.
         dim: Columns of an embedding.
         views: Filters of the bank; the products with the operator are one less.
         corruptions: Stored corruptions of the ``decoupled`` strategy; ``None`` for training on the whole graph.
@@ -60,6 +66,7 @@ class Work:
     entries: int
     features: int
     drawn: bool = False
+    singular: int = 0
     dim: int = 32
     views: int = 4
     corruptions: int | None = None
@@ -152,7 +159,27 @@ def _graph(work: Work, memory: Memory) -> Cost:
     block = BUILD_ENTRY_BYTES * min(entries, 2**24, memory.entries(64))
     held, filed = _parted([*arrays, *drawing], memory)
     seconds = (DRAW_ENTRY * work.drawn + PREPARE_ENTRY) * entries
-    return Cost(held + block + 40 * n, sum(arrays), filed, seconds)
+    vectors = _singular_vectors(work, memory)
+    memory_bytes = held + max(block, vectors.memory) + 40 * n
+    return Cost(memory_bytes, sum(arrays), filed + vectors.scratch, seconds + vectors.seconds)
+
+
+def _singular_vectors(work: Work, memory: Memory) -> Cost:
+    if not work.singular:
+        return Cost()
+    n, width = work.nodes, min(work.nodes, work.singular + SINGULAR_BESIDE)
+    held, filed = _parted([4 * work.entries] * 4, memory)  # the matrix and its transpose
+    vectors = 4 * n * width
+    if memory.holds(vectors):
+        working, scratch = float(SINGULAR_COPIES * vectors), 0.0
+    else:
+        working = SINGULAR_BLOCKS * _column_block(n, width, memory, width) + 8 * SINGULAR_BLOCKS * BLOCK_ENTRIES
+        scratch = 4.0 * vectors
+    columns_held, columns_filed = _parted([4 * n * work.singular, 8 * n * work.singular], memory)
+    seconds = (
+        SINGULAR_PRODUCTS * work.entries * width * MULTIPLY_ADD + SINGULAR_TURNS * n * width**2 * DENSE_MULTIPLY_ADD
+    )
+    return Cost(held + max(working, columns_held), scratch=filed + scratch + columns_filed, seconds=seconds)
 
 
 def _operator(work: Work, memory: Memory) -> Cost:

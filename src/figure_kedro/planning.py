@@ -3,6 +3,7 @@
 import logging
 import shutil
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from figure_kedro.cost import EPOCHS, Work, full_step_bytes, stage_costs, total
@@ -14,6 +15,8 @@ from figure_kedro.embeddings import STORED_NUMBERS
 from figure_kedro.errors import UserError
 from figure_kedro.evaluation import HEADS
 from figure_kedro.execution import make_executor, set_executor
+from figure_kedro.features import FeatureSettings
+from figure_kedro.features.kinds.svd import SpectralSettings
 from figure_kedro.filters import BANKS
 from figure_kedro.graph import Graph, Targets
 from figure_kedro.memory import FREE_SHARE, GIB, Memory, free_memory, memory, set_memory
@@ -72,7 +75,8 @@ class RunLimits:
 def work_of(run: Parameters, size: GraphSize, limited: Memory) -> Work:
     """The numbers that decide what a run on a graph of that size takes; evaluation counts for the default head."""
     bank, settings = BANKS.build(run.filters), run.representation
-    work = Work(size.nodes, size.entries, size.features, drawn=size.drawn, views=len(bank.names))
+    size, singular = _with_singular_vectors(size, run.features)
+    work = Work(size.nodes, size.entries, size.features, size.drawn, singular, views=len(bank.names))
     dim = getattr(settings, "dim", size.features)
     numbers = size.nodes * dim * work.views
     kept = settings.embeddings == "always" or (settings.embeddings == "auto" and numbers <= STORED_NUMBERS)
@@ -103,6 +107,19 @@ def work_of(run: Parameters, size: GraphSize, limited: Memory) -> Work:
         changes |= {"labelled": size.labelled, "classes": size.classes, "decays": decays}
         changes |= {"fits": splits * max(1, run.evaluation.trials // decays)}
     return Work(**{**vars(work), **changes})
+
+
+def _with_singular_vectors(size: GraphSize, features: FeatureSettings) -> tuple[GraphSize, int]:
+    """The size of a graph that is going to be drawn with its structural features, and how many singular vectors those
+    are made of; other kinds, which have few columns or come quickly, are left out."""
+    if (
+        not isinstance(features, SpectralSettings)
+        or not size.drawn
+        or (features.structural == "auto" and size.features)
+    ):
+        return size, 0
+    made = min(features.components, size.nodes)
+    return replace(size, features=made + (size.features if features.keep_given else 0)), made
 
 
 def predicted_seconds(run: Parameters, pipeline: str) -> float | None:

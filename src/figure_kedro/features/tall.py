@@ -1,5 +1,6 @@
 """What an iteration does with a block of vectors over all nodes: in memory, or in files and part by part."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -72,10 +73,11 @@ class InFiles:
         return _empty(rows, columns).normal_(generator=generator)
 
     def by_columns(self, function: Columnwise, block: torch.Tensor) -> torch.Tensor:
-        """As many columns at a time as memory allows."""
-        result = _empty(*block.shape)
-        step = memory().entries(4 * len(block))
-        for first in range(0, block.shape[1], step):
+        """As few parts of equal width as memory allows."""
+        result, columns = _empty(*block.shape), block.shape[1]
+        parts = math.ceil(columns / min(columns, memory().entries(4 * len(block))))
+        step = math.ceil(columns / parts)
+        for first in range(0, columns, step):
             some = slice(first, first + step)
             result[:, some] = function(block[:, some].contiguous())
         return result

@@ -79,7 +79,7 @@ def scaled_as_given(graph: Graph, columns: np.ndarray) -> np.ndarray:
     """Columns with the mean squared norm of the given features' rows, or with entries of mean square 1."""
     wanted = columns.shape[1] if graph.features is None else _mean_squared_row_norm(graph.features)
     measured = _mean_squared_row_norm(columns)
-    if measured == 0:
+    if not measured > 0:
         return columns
     scaled = memory().empty(columns.shape, np.float64)
     for rows in even_blocks(*columns.shape):
