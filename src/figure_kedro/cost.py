@@ -1,7 +1,7 @@
 """What a run takes in memory, on disk and in time: one model, with constants that were measured."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from figure_kedro.memory import Memory
 
@@ -28,8 +28,12 @@ STORED_NUMBER = 4e-9
 KEPT_NUMBER = 9e-8
 """A number that is written as an array and as a column of a table."""
 
-PREDICTED_NODE, PREDICTED_NODE_BYTES = 2e-6, 160
-"""Seconds and bytes of a row in the table of predictions of all nodes."""
+PREDICTED_NODE, PREDICTED_NODE_BYTES, PROBABILITY_BYTES = 2e-6, 140, 9
+"""Seconds of a row in the table of predictions of all nodes, and bytes of one that is held until its group is written,
+for each class and beside them."""
+
+PREDICTED_ROWS, PREDICTED_VALUES = 2**20, 2**26
+"""Of a group of rows that lies together in the file of predictions."""
 
 SINGULAR_BESIDE, SINGULAR_PRODUCTS, SINGULAR_TURNS = 16, 53, 40
 """Of singular vectors: columns beside those wanted, products with the matrix, multiply-adds of all pairs of columns."""
@@ -99,7 +103,7 @@ def stage_costs(work: Work, memory: Memory) -> dict[str, Cost]:
         "train_encoder": _training(work, memory),
         "embed_nodes": _embedding(work, memory),
         "evaluate_splits": _evaluation(work, memory),
-        "fit_classifier": _predictions(work),
+        "fit_classifier": _predictions(work, memory),
     }
 
 
@@ -236,10 +240,14 @@ def _evaluation(work: Work, memory: Memory) -> Cost:
     return Cost(held + working + 24 * rows * work.classes, scratch=filed, seconds=seconds)
 
 
-def _predictions(work: Work) -> Cost:
+def _predictions(work: Work, memory: Memory) -> Cost:
     if not work.labelled:
         return Cost()
-    return Cost(PREDICTED_NODE_BYTES * work.nodes, seconds=PREDICTED_NODE * work.nodes)
+    rows = min(work.nodes, PREDICTED_ROWS, PREDICTED_VALUES // (work.classes + 5))
+    row = PREDICTED_NODE_BYTES + PROBABILITY_BYTES * work.classes
+    known = 2 * work.nodes + 8 * work.labelled  # which nodes have labels, and which labels were fitted
+    fit = _evaluation(replace(work, decays=1), memory)
+    return Cost(max(row * rows, fit.memory) + known, scratch=fit.scratch, seconds=PREDICTED_NODE * work.nodes)
 
 
 def _block(work: Work) -> float:

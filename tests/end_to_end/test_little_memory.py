@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from figure_kedro import planning
+from figure_kedro.datasets.embeddings_dataset import read_embeddings
 from figure_kedro.datasets.files.tensor_file import read_tensors
+from figure_kedro.evaluation.classifier import load_classifier
 from figure_kedro.memory import is_mapped, memory
 
 PARAMS = {
@@ -44,6 +46,12 @@ def files(folder, pattern):
     return {where: path for where, path in found.items() if "mlflow" not in where.parts[0]}
 
 
+def only(folder, pattern):
+    (found,) = folder.glob(pattern)
+    return found
+
+
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize(("keep", "pipeline"), [("always", "__default__"), ("never", "evaluation")])
 def test_run_in_little_memory_leaves_the_same_bits(command, tmp_path, mapped, keep, pipeline):
     left = {}
@@ -67,6 +75,18 @@ def test_run_in_little_memory_leaves_the_same_bits(command, tmp_path, mapped, ke
     assert scores["much"].keys() == scores["little"].keys() != set()
     for path, file in scores["much"].items():
         pd.testing.assert_frame_equal(pd.read_csv(file), pd.read_csv(scores["little"][path]), rtol=1e-5)
+    tables = {name: only(folder, "07_model_output/csbm/*/predictions.parquet") for name, folder in left.items()}
+    much, little = (pd.read_parquet(table) for table in tables.values())
+    known = ["id", "label", "part", "fitted"]
+    pd.testing.assert_frame_equal(much[known], little[known])
+    assert (much["predicted"] == little["predicted"]).mean() > 0.98  # a fit on blocks ends beside the one on all rows
+    if keep == "always":
+        for name, folder in left.items():
+            classifier = load_classifier(only(folder, "06_models/csbm/*/classifier.safetensors").parent)
+            embeddings = read_embeddings(only(folder, "07_model_output/csbm/*/embeddings"), lambda: None)
+            table = pd.read_parquet(tables[name])
+            probabilities = table[[f"p_{name}" for name in classifier.classes]].to_numpy()
+            np.testing.assert_array_equal(probabilities, classifier.probabilities(embeddings))
     assert not is_mapped(memory().empty(10**6)), "the limit of a run ends with it"
 
 

@@ -79,7 +79,8 @@ def test_a_metric_that_does_not_fit_is_one_line(embeddings, projection, problem)
 
 def fit_classifier(embeddings, projection, targets, scores, labels="train_and_val", **evaluation):
     run = parameters(threads=1, **evaluation) | {"classifier": {"labels": labels}}
-    return nodes.fit_classifier(embeddings, projection, targets, scores, run)
+    classifier, predictions = nodes.fit_classifier(embeddings, projection, targets, scores, run)
+    return classifier, predictions.table()
 
 
 def test_every_node_is_predicted_with_probabilities_under_its_id(embeddings, projection, problem, evaluated):

@@ -1,6 +1,6 @@
 """A fitted head with all that it needs to predict: what is kept of an evaluation, without pickle."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -61,8 +61,13 @@ class Classifier:
         Args:
             embeddings: ``(n, d)`` of all views by name; others beside them are left aside.
         """
-        blocks = [torch.softmax(self._logits(rows), dim=1).numpy() for rows in self._in_blocks(embeddings)]
+        blocks = list(self.probability_blocks(embeddings))
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.classes)), dtype=np.float32)
+
+    def probability_blocks(self, embeddings: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
+        """The same, some consecutive rows at a time."""
+        for rows in self._in_blocks(embeddings):
+            yield torch.softmax(self._logits(rows), dim=1).numpy()
 
     def combine(self, embeddings: Mapping[str, np.ndarray]) -> np.ndarray:
         r"""The combination that the classifier reads, :math:`Z = \sum_i \alpha_i \phi(E_i)`, ``(n, D)``, float32."""
@@ -73,7 +78,7 @@ class Classifier:
         ]
         return np.concatenate(blocks) if blocks else np.empty((0, self.projection.output_dim), dtype=np.float32)
 
-    def _in_blocks(self, embeddings: Mapping[str, np.ndarray]) -> Any:
+    def _in_blocks(self, embeddings: Mapping[str, np.ndarray]) -> Iterator[list[torch.Tensor]]:
         if missing := [name for name in self.views if name not in embeddings]:
             raise UserError(f"the classifier reads the view {missing[0]!r}, and there are {', '.join(embeddings)}")
         views = [embeddings[name] for name in self.views]

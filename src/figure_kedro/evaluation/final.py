@@ -1,7 +1,8 @@
 """The last fit of a head, after settings were chosen on every split: what predicts nodes that have no label."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -10,11 +11,12 @@ from pydantic import Field
 
 from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError
-from figure_kedro.evaluation.classifier import Classifier, NoClassifier
+from figure_kedro.evaluation.classifier import BLOCK_ROWS, Classifier, NoClassifier
 from figure_kedro.evaluation.head import HEADS, Examples, HeadSettings
 from figure_kedro.evaluation.metric import score
+from figure_kedro.evaluation.predictions import Predictions, predictions_of_all
 from figure_kedro.graph import Targets
-from figure_kedro.graph.splits import PARTS, TRAIN, VAL
+from figure_kedro.graph.splits import TRAIN, VAL
 from figure_kedro.parts import Settings
 from figure_kedro.projections import Projection
 from figure_kedro.tuning.study import Space
@@ -38,7 +40,7 @@ def fit_final(
     head_settings: HeadSettings,
     settings: ClassifierSettings,
     metric: str,
-) -> tuple[Classifier | NoClassifier, pd.DataFrame]:
+) -> tuple[Classifier | NoClassifier, Predictions]:
     """Fit the head once more, and predict every node.
 
     The settings are those of the split with the highest score on validation, the first of equals; test scores are not
@@ -54,8 +56,8 @@ def fit_final(
         metric: What decides.
 
     Returns:
-        The classifier, or why it is not kept, and one row for each node: its id, its label if that is known, its part
-        of the split, whether its label was fitted, the predicted class, and the probability of each class.
+        The classifier, or why it is not kept, and the table of
+        :func:`~figure_kedro.evaluation.predictions.predictions_of_all`.
     """
     assert targets.labels is not None, "there are labels"
     assert targets.splits is not None, "there are splits"
@@ -70,30 +72,22 @@ def fit_final(
     truth = examples.labels[examples.val]
     final = head.final(inputs, choice, examples, labelled, lambda proba, known: score(metric, truth, proba, known))
     classes = tuple(targets.classes[code] for code in final.classes)
+    fitted = np.zeros(len(labels), dtype=bool)
+    fitted[nodes[final.rows]] = True
+
+    def predictions(probabilities: Callable[[], Iterator[np.ndarray]]) -> Predictions:
+        return predictions_of_all(
+            embeddings.ids, targets, split, fitted, classes, probabilities, wanted_threads=head_settings.threads
+        )
+
     if not head.keeps:
         assert final.probabilities is not None
         reason = f"evaluation.head={head_settings.head} keeps no weights for other nodes; choose linear or mlp"
-        classifier: Classifier | NoClassifier = NoClassifier(reason)
-        probabilities = final.probabilities
-    else:
-        classifier = Classifier(
-            head_settings, projection, choice, final.weights, classes, embeddings.names, metric, split, settings.labels
-        )
-        probabilities = classifier.probabilities(embeddings)
-    fitted = np.zeros(len(labels), dtype=bool)
-    fitted[nodes[final.rows]] = True
-    names, parts = np.array([*targets.classes, ""], dtype=object), np.array(["", *PARTS], dtype=object)
-    known = {"label": names[labels], "part": parts[codes], "fitted": fitted}
-    return classifier, prediction_table(embeddings.ids, probabilities, classes, known)
-
-
-def prediction_table(
-    ids: np.ndarray, probabilities: np.ndarray, classes: tuple[str, ...], known: Mapping[str, np.ndarray] | None = None
-) -> pd.DataFrame:
-    """One row for each node: its id, what is known of it, the predicted class, and ``p_<class>`` for each class."""
-    predicted = np.array(classes, dtype=object)[probabilities.argmax(axis=1)]
-    columns = {f"p_{name}": probabilities[:, column] for column, name in enumerate(classes)}
-    return pd.DataFrame({"id": ids, **(known or {}), "predicted": predicted, **columns})
+        return NoClassifier(reason), predictions(partial(_in_blocks, final.probabilities))
+    classifier = Classifier(
+        head_settings, projection, choice, final.weights, classes, embeddings.names, metric, split, settings.labels
+    )
+    return classifier, predictions(partial(classifier.probability_blocks, embeddings))
 
 
 def chosen_settings(space: Space, chosen: tuple[str, ...], row: pd.Series) -> dict[str, Any]:
@@ -120,3 +114,7 @@ def _labelled(labels: np.ndarray, codes: np.ndarray, settings: ClassifierSetting
     rows = np.flatnonzero(parts[settings.labels])
     nobody = np.arange(0)
     return Examples(rows, nobody, nobody, np.where(parts[settings.labels], labels, -1))
+
+
+def _in_blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
+    return (rows[start : start + BLOCK_ROWS] for start in range(0, len(rows), BLOCK_ROWS))

@@ -5,6 +5,7 @@ the result, so the user is asked: one line that names the column and the setting
 """
 
 import re
+from collections.abc import Collection
 
 import numpy as np
 import pandas as pd
@@ -93,16 +94,16 @@ def ask_about_weights(columns: Columns, frame: pd.DataFrame, place: str, rest: l
 
 
 def ask_about_features(
-    columns: Columns, frame: pd.DataFrame, place: str, taken: list[str], labels: np.ndarray | None
+    columns: Columns, frame: pd.DataFrame, place: str, taken: list[str], copies: Collection[str]
 ) -> None:
     """Raise a :class:`UserError` if a column that nobody named would become a feature and looks like something else.
 
     Args:
         columns: What is decided.
-        frame: The node table.
+        frame: The node table, or its first rows.
         place: Its name.
         taken: The columns that would become features.
-        labels: The class of each node, if there are labels.
+        copies: Those of them that are the label in other words.
     """
     found = {
         "a label": [name for name in taken if says(LABEL, name) and not _is_coordinate(frame, name)],
@@ -110,7 +111,7 @@ def ask_about_features(
         "a time": [name for name in taken if says(TIME, name)],
     }
     told = [name for names in found.values() for name in names]
-    found["a copy of the label"] = [n for n in taken if n not in told and _says_the_same(frame[n], labels)]
+    found["a copy of the label"] = [name for name in taken if name not in told and name in copies]
     doubts = [f"{', '.join(map(repr, names))} (like {what})" for what, names in found.items() if names]
     if not doubts:
         return
@@ -135,7 +136,7 @@ def _is_coordinate(frame: pd.DataFrame, name: str) -> bool:
     return 2 * frame[name].nunique() > len(frame)
 
 
-def _says_the_same(values: pd.Series, labels: np.ndarray | None) -> bool:
+def says_the_same(values: pd.Series, labels: np.ndarray | None) -> bool:
     """Whether a column is the label in other words: as many values as classes, and each belongs to one class."""
     if labels is None or not (pd.api.types.is_numeric_dtype(values) and values.nunique() == len(set(labels) - {-1})):
         return False

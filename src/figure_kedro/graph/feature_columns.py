@@ -2,7 +2,9 @@
 
 import logging
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,11 +13,79 @@ import scipy.sparse as sp
 from figure_kedro.errors import UserError
 from figure_kedro.graph.columns import Columns, is_unnamed, matching
 from figure_kedro.graph.compact import SPARSE_BELOW, compact
-from figure_kedro.graph.doubts import ask_about_features
+from figure_kedro.graph.doubts import ask_about_features, says_the_same
 from figure_kedro.graph.graph import Features
 from figure_kedro.graph.labels import words
 
 logger = logging.getLogger(__name__)
+
+ColumnKind = Literal["number", "list", "text"]
+
+
+@dataclass(frozen=True)
+class ChosenColumns:
+    """Which columns of a node table become features.
+
+    Args:
+        numbers, lists, categories: The names of those with a number, a list of numbers or a category in each row.
+        undecided: Those of them that nobody has named.
+        left_out: Columns that were not named and cannot be features.
+    """
+
+    numbers: list[str]
+    lists: list[str]
+    categories: list[str]
+    undecided: list[str]
+    left_out: list[str]
+
+    def ask(self, columns: Columns, frame: pd.DataFrame, place: str, copies: Collection[str]) -> None:
+        """Ask the user about those that look like something else, see
+        :func:`~figure_kedro.graph.doubts.ask_about_features`, and tell which ones are left out."""
+        ask_about_features(columns, frame, place, self.undecided, copies)
+        if self.left_out:
+            named = ", ".join(sorted(self.left_out))
+            logger.warning("%s: columns without numbers or without a name are no features: %s", place, named)
+
+
+def choose_features(
+    frame: pd.DataFrame,
+    columns: Columns,
+    place: str,
+    others: Collection[str | None],
+    kind: Callable[[str], ColumnKind],
+) -> ChosenColumns:
+    """Which columns of a node table become features.
+
+    Args:
+        frame: The table, or some rows of it.
+        columns: Which columns are features.
+        place: The name of the table.
+        others: Columns that mean something else.
+        kind: Says what the column of a name holds.
+    """
+    categories = [name for name in matching(columns.one_hot, frame, place) if name not in others]
+    named = columns.feature_columns
+    wanted = dict.fromkeys(frame.columns, False) if named is None else matching(named, frame, place)
+    chosen, left_out, undecided = [], [], []
+    for name, exactly in wanted.items():
+        if exactly:
+            chosen.append(name)
+        elif name in others or name in categories:
+            continue
+        elif is_unnamed(name) or kind(name) == "text":
+            left_out.append(name)
+        else:
+            chosen.append(name)
+            undecided.append(name)
+    lists = [name for name in chosen if kind(name) == "list"]
+    return ChosenColumns([name for name in chosen if name not in lists], lists, categories, undecided, left_out)
+
+
+def kind_of(values: pd.Series) -> ColumnKind:
+    """What a column holds: numbers, lists, or something else that is here called text."""
+    if pd.api.types.is_numeric_dtype(values):
+        return "number"
+    return "list" if is_list(values) else "text"
 
 
 def features_of(
@@ -36,34 +106,15 @@ def features_of(
         labels: The class of each node, if there are labels.
         others: Columns that mean something else.
     """
-    categories = [name for name in matching(columns.one_hot, frame, place) if name not in others]
-    named = columns.feature_columns
-    wanted = dict.fromkeys(frame.columns, False) if named is None else matching(named, frame, place)
-    chosen, left_out, undecided = [], [], []
-    for name, exactly in wanted.items():
-        if exactly:
-            chosen.append(name)
-        elif name in others or name in categories:
-            continue
-        elif is_unnamed(name) or not (pd.api.types.is_numeric_dtype(frame[name]) or is_list(frame[name])):
-            left_out.append(name)
-        else:
-            chosen.append(name)
-            undecided.append(name)
-    ask_about_features(columns, frame, place, undecided, labels)
-    if left_out:
-        logger.warning(
-            "%s: columns without numbers or without a name are no features: %s", place, ", ".join(sorted(left_out))
-        )
-    lists = [name for name in chosen if is_list(frame[name])]
-    numbers = [name for name in chosen if name not in lists]
-    blocks = [_numbers(frame, numbers, ids, place)] if numbers else []
-    names = list(numbers)
-    for name in lists:
+    chosen = choose_features(frame, columns, place, others, lambda name: kind_of(frame[name]))
+    chosen.ask(columns, frame, place, [name for name in chosen.undecided if says_the_same(frame[name], labels)])
+    blocks = [_numbers(frame, chosen.numbers, ids, place)] if chosen.numbers else []
+    names = list(chosen.numbers)
+    for name in chosen.lists:
         block = _list(frame[name], ids, place)
         blocks.append(block)
         names += [f"{name}[{position}]" for position in range(block.shape[1])]
-    for name in categories:
+    for name in chosen.categories:
         matrix, values = one_hot(frame[name])
         blocks.append(matrix)
         names += [f"{name}={value}" for value in values]
@@ -136,22 +187,43 @@ def one_hot(values: pd.Series) -> tuple[sp.csr_array, tuple[str, ...]]:
 def _numbers(frame: pd.DataFrame, names: list[str], ids: np.ndarray, place: str) -> np.ndarray:
     features = np.empty((len(frame), len(names)), dtype=np.float32)
     for position, name in enumerate(names):
-        values = frame[name]
-        with np.errstate(over="ignore"):  # becomes infinite, which is reported
-            features[:, position] = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-        bad = ~np.isfinite(features[:, position])
-        if bad.any():
-            node = int(np.argmax(bad))
-            raise UserError(
-                f"{place}, column {name!r}: node {str(ids[node])!r} has {str(values.iloc[node])!r}, "
-                "which is no finite number; fill it in or choose other feature_columns"
-            )
+        features[:, position] = numbers_of(frame[name], ids, place)
     return features
 
 
+def numbers_of(values: pd.Series, ids: np.ndarray, place: str) -> np.ndarray:
+    """A column of numbers, float32.
+
+    Raises:
+        UserError: If one of them is missing or not finite, with the id of its node.
+    """
+    with np.errstate(over="ignore"):  # becomes infinite, which is reported
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan).astype(np.float32)
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        node = int(np.argmax(bad))
+        raise UserError(
+            f"{place}, column {values.name!r}: node {str(ids[node])!r} has {str(values.iloc[node])!r}, "
+            "which is no finite number; fill it in or choose other feature_columns"
+        )
+    return numbers
+
+
+def list_width(values: pd.Series) -> int:
+    """The length of the first list of a column."""
+    return len(values.dropna().iloc[0])
+
+
 def _list(values: pd.Series, ids: np.ndarray, place: str) -> np.ndarray:
-    """A column of lists of one length as a matrix."""
-    width = len(values.dropna().iloc[0])
+    return lists_of(values, list_width(values), ids, place)
+
+
+def lists_of(values: pd.Series, width: int, ids: np.ndarray, place: str) -> np.ndarray:
+    """A column of lists of one length as a matrix, float32.
+
+    Raises:
+        UserError: If one of them is something else, with the id of its node.
+    """
     features = np.empty((len(values), width), dtype=np.float32)
     for node, cell in enumerate(values):
         try:

@@ -30,8 +30,17 @@ def encode_labels(values: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     if isinstance(values, np.ndarray) and values.dtype.kind == "i":
         values = pd.Series(values).where(values >= 0)
     names = words(pd.Series(values))
-    classes = {name for name in names if name is not None}
+    classes = class_order({name for name in names if name is not None})
+    return class_codes(names, classes), classes
+
+
+def class_order(classes: set[str]) -> tuple[str, ...]:
+    """Names in numeric order if all of them are whole numbers, else in alphabetical order."""
     numbers = all(WHOLE_NUMBER.fullmatch(name) for name in classes)
-    order = sorted(classes, key=int) if numbers else sorted(classes)
-    code = {name: number for number, name in enumerate(order)} | {None: -1}
-    return np.array([code[name] for name in names], dtype=np.int64), tuple(order)
+    return tuple(sorted(classes, key=int) if numbers else sorted(classes))
+
+
+def class_codes(names: np.ndarray, classes: tuple[str, ...]) -> np.ndarray:
+    """The number of each class ``(n,)``, -1 for ``None``."""
+    code: dict[str | None, int] = {name: number for number, name in enumerate(classes)}
+    return np.array([-1 if name is None else code[name] for name in names], dtype=np.int64)

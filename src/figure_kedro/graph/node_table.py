@@ -1,6 +1,7 @@
 """The table of nodes: ids, features, labels and splits."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from figure_kedro.graph.feature_columns import features_of
 from figure_kedro.graph.graph import Features
 from figure_kedro.graph.ids import as_ids
 from figure_kedro.graph.labels import encode_labels, words
-from figure_kedro.graph.split_columns import is_mask, splits_of_masks
+from figure_kedro.graph.split_columns import is_mask, mask_of, splits_of_masks
 from figure_kedro.graph.splits import PARTS, random_splits
 
 logger = logging.getLogger(__name__)
@@ -35,25 +36,37 @@ class Nodes:
 def nodes_of_table(frame: pd.DataFrame, columns: Columns, place: str) -> Nodes:
     """Read what a table says about the nodes, one in each row."""
     left = ignored(columns, frame)
-    id_column = columns.id_column or default_column(frame, place, "id_column", columns.no_ids)
+    id_column = find_id_column(columns, frame, place)
     ids = as_ids(column(frame, place, id_column), f"{place}, column {id_column!r}")
-    _ask_about_ids(columns, frame, place, id_column)
+    ask_about_ids(columns, frame, place, id_column)
     repeated = pd.Series(ids).duplicated().to_numpy()
     if repeated.any():
-        raise UserError(f"{place}, column {id_column!r}: node {str(ids[np.argmax(repeated)])!r} is there twice")
+        raise UserError(there_twice(place, id_column, str(ids[np.argmax(repeated)])))
     labels, classes, splits = None, None, None
     if columns.label_column is not None:
-        labels, classes = _labels(column(frame, place, columns.label_column), place)
+        labels, classes = encode_labels(column(frame, place, columns.label_column))
+        check_classes(classes, place, columns.label_column)
     others = {id_column, columns.label_column, *matching(columns.split_columns, frame, place), *left}
     features, names = features_of(frame, columns, place, ids, labels, others)
     if labels is not None:
         splits = _splits(columns, frame, labels, ids, place)
     nodes = Nodes(ids, id_column, features, names, labels, classes, splits)
-    _tell(nodes, columns, frame, place, left)
+    tell(nodes, columns, frame, place, left)
     return nodes
 
 
-def _ask_about_ids(columns: Columns, frame: pd.DataFrame, place: str, taken: str) -> None:
+def find_id_column(columns: Columns, frame: pd.DataFrame, place: str) -> str:
+    """The name of the column of ids."""
+    return columns.id_column or default_column(frame, place, "id_column", columns.no_ids)
+
+
+def there_twice(place: str, id_column: str, node: str) -> str:
+    """What to say of an id that two rows have."""
+    return f"{place}, column {id_column!r}: node {node!r} is there twice"
+
+
+def ask_about_ids(columns: Columns, frame: pd.DataFrame, place: str, taken: str) -> None:
+    """Raise a :class:`UserError` if the ids seem to be in another column than the one that was taken."""
     named = [name for name in frame.columns if says(ID, name)]
     if columns.id_column is None and len(named) == 1 and not says(ID, taken):
         raise UserError(
@@ -62,12 +75,11 @@ def _ask_about_ids(columns: Columns, frame: pd.DataFrame, place: str, taken: str
         )
 
 
-def _labels(values: pd.Series, place: str) -> tuple[np.ndarray, tuple[str, ...]]:
-    labels, classes = encode_labels(values)
+def check_classes(classes: tuple[str, ...], place: str, label_column: str) -> None:
+    """Raise a :class:`UserError` unless there are two classes at the least."""
     if len(classes) < 2:
         found = f"only the class {classes[0]!r}" if classes else "no labels"
-        raise UserError(f"{place}, column {values.name!r}: there is {found}; at least two classes are needed")
-    return labels, classes
+        raise UserError(f"{place}, column {label_column!r}: there is {found}; at least two classes are needed")
 
 
 def _splits(
@@ -75,13 +87,18 @@ def _splits(
 ) -> np.ndarray | None:
     given = [frame[name] for name in matching(columns.split_columns, frame, place)]
     if given and all(is_mask(values) for values in given):
-        splits = splits_of_masks(given, place)
-        for number, codes in enumerate(splits):
-            _check_split(codes, labels, ids, f"{place}, split {number} of the masks")
-        return splits
+        return checked_masks({str(values.name): mask_of(values) for values in given}, labels, ids, place)
     if given:
         return np.stack([_split(values, labels, ids, place) for values in given])
     return drawn_splits(columns, labels, f"{place}, column {columns.label_column!r}")
+
+
+def checked_masks(masks: Mapping[str, np.ndarray], labels: np.ndarray, ids: np.ndarray, place: str) -> np.ndarray:
+    """The splits of masks by the names of their columns, after a look at them."""
+    splits = splits_of_masks(masks, place)
+    for number, codes in enumerate(splits):
+        check_split(codes, labels, ids, f"{place}, split {number} of the masks")
+    return splits
 
 
 def drawn_splits(columns: Columns, labels: np.ndarray, place: str) -> np.ndarray | None:
@@ -98,17 +115,23 @@ def drawn_splits(columns: Columns, labels: np.ndarray, place: str) -> np.ndarray
 
 
 def _split(values: pd.Series, labels: np.ndarray, ids: np.ndarray, place: str) -> np.ndarray:
-    names = words(values)
-    place = f"{place}, column {values.name!r}"
-    for node, name in enumerate(names):
-        if name is not None and name not in PARTS:
-            raise UserError(f"{place}: node {str(ids[node])!r} is in {name!r}; {nearest(name, PARTS)}")
-    codes = np.array([0 if name is None else PARTS[name] for name in names], dtype=np.int8)
-    _check_split(codes, labels, ids, place)
+    codes = split_codes(values, ids, place)
+    check_split(codes, labels, ids, f"{place}, column {values.name!r}")
     return codes
 
 
-def _check_split(codes: np.ndarray, labels: np.ndarray, ids: np.ndarray, place: str) -> None:
+def split_codes(values: pd.Series, ids: np.ndarray, place: str) -> np.ndarray:
+    """A column of train, val, test or nothing as codes ``(n,)``."""
+    names = words(values)
+    for node, name in enumerate(names):
+        if name is not None and name not in PARTS:
+            where = f"{place}, column {values.name!r}"
+            raise UserError(f"{where}: node {str(ids[node])!r} is in {name!r}; {nearest(name, PARTS)}")
+    return np.array([0 if name is None else PARTS[name] for name in names], dtype=np.int8)
+
+
+def check_split(codes: np.ndarray, labels: np.ndarray, ids: np.ndarray, place: str) -> None:
+    """Raise a :class:`UserError` for a split that no classifier can be judged by."""
     unlabelled = (codes > 0) & (labels < 0)
     if unlabelled.any():
         node = int(np.argmax(unlabelled))
@@ -122,7 +145,7 @@ def _check_split(codes: np.ndarray, labels: np.ndarray, ids: np.ndarray, place: 
             raise UserError(f"{place}: the nodes in 'train' have one class; a classifier needs two")
 
 
-def _tell(nodes: Nodes, columns: Columns, frame: pd.DataFrame, place: str, left: set[str]) -> None:
+def tell(nodes: Nodes, columns: Columns, frame: pd.DataFrame, place: str, left: set[str]) -> None:
     """Say in one line what every column was taken for."""
     used = (nodes.id_column, columns.label_column, *columns.split_columns, *columns.one_hot, *left)
     rest = [key for key in frame.columns if not is_among(key, used) and key not in nodes.feature_names]

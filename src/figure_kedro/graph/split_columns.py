@@ -1,7 +1,7 @@
 """Splits that a table holds as boolean masks: one column for each part."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,13 @@ def is_mask(values: pd.Series) -> bool:
     return not values.isna().any() and set(values.astype(str).str.lower().unique()) <= TRUE | FALSE
 
 
-def splits_of_masks(masks: Sequence[pd.Series], place: str) -> np.ndarray:
-    """Combine masks, three for each split, into split codes ``(s, n)``.
+def mask_of(values: pd.Series) -> np.ndarray:
+    """Where a column says true."""
+    return values.astype(str).str.lower().isin(TRUE).to_numpy()
+
+
+def splits_of_masks(masks: Mapping[str, np.ndarray], place: str) -> np.ndarray:
+    """Combine masks, given by the names of their columns, three for each split, into split codes ``(s, n)``.
 
     The name of a column says which part it is (``train_mask``, ``is_val``, ``test``); what is left of the name says to
     which split it belongs (``train_mask_0``).
@@ -28,15 +33,15 @@ def splits_of_masks(masks: Sequence[pd.Series], place: str) -> np.ndarray:
         UserError: If a part is missing, or a node is in two parts.
     """
     splits: dict[str, dict[str, np.ndarray]] = {}
-    for values in masks:
-        found = PART.search(str(values.name))
+    for name, mask in masks.items():
+        found = PART.search(name)
         if found is None:
             raise UserError(
-                f"{place}: column {values.name!r} holds true and false, but its name does not say whether it is train, "
+                f"{place}: column {name!r} holds true and false, but its name does not say whether it is train, "
                 "val or test; rename it"
             )
-        rest = PART.sub("", str(values.name), count=1)
-        splits.setdefault(rest, {})[found[1].lower()] = values.astype(str).str.lower().isin(TRUE).to_numpy()
+        rest = PART.sub("", name, count=1)
+        splits.setdefault(rest, {})[found[1].lower()] = mask
     for rest, parts in splits.items():
         for part in PARTS:
             if part not in parts:

@@ -13,7 +13,7 @@ from figure_kedro.errors import UserError
 from figure_kedro.estimator import Representation
 from figure_kedro.evaluation import Classifier
 from figure_kedro.evaluation.classifier import load_classifier
-from figure_kedro.evaluation.final import prediction_table
+from figure_kedro.evaluation.predictions import prediction_table
 from figure_kedro.inference.embed import attach, embed_attached
 from figure_kedro.serving.request import read_request
 

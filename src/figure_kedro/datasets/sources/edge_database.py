@@ -102,7 +102,7 @@ class EdgeDatabase:
             self._one(f"SELECT bool_and({column.is_whole(name)}) FROM given")
             for name, column in zip(ENDS, self._columns, strict=True)
         ]
-        numbers = all(whole) and (others is None or others.dtype != object)
+        numbers = all(whole) and (others is None or others.dtype.kind == "i")
         ids = [
             column.as_ids(name, is_whole=bool(found), number=numbers)
             for name, column, found in zip(ENDS, self._columns, whole, strict=True)
@@ -112,6 +112,34 @@ class EdgeDatabase:
         chosen += ["weight"] if self._weighted else []
         self._run(f"CREATE VIEW edges AS SELECT {', '.join(chosen)} FROM given")
         return int(self._one("SELECT count(*) FROM given"))
+
+    def begin_nodes(self, column: IdColumn) -> None:
+        """Begin with the nodes of another table, whose ids are in such a column."""
+        self._node_column = column
+        self._run(f"CREATE TABLE given_nodes (id {column.stored})")
+
+    def add_nodes(self, ids: pd.Series) -> None:
+        """Add a block of nodes."""
+        self._insert("given_nodes", pa.table({"id": self._node_column.arrow(ids)}))
+
+    def first_repeated(self) -> str | None:
+        """All nodes are there; the first id that has been there before, if there is one."""
+        column = self._node_column
+        whole = bool(self._one(f"SELECT bool_and({column.is_whole('id')}) FROM given_nodes"))
+        chosen = column.as_ids("id", is_whole=whole, number=whole)
+        self._are_nodes_numbers = whole
+        self._run(f"CREATE VIEW known_nodes AS SELECT {chosen} AS id, rowid AS row FROM given_nodes")
+        if self._one("SELECT count(DISTINCT id) = count(*) FROM known_nodes"):
+            return None
+        numbered = "SELECT id, row, row_number() OVER (PARTITION BY id ORDER BY row) AS time FROM known_nodes"
+        return str(self._one(f"SELECT id FROM ({numbered}) WHERE time = 2 ORDER BY row LIMIT 1"))
+
+    def node_ids(self) -> np.ndarray:
+        """The ids of the nodes that were added ``(n,)`` in their order, in a file if they are large."""
+        ids = self._ids("known_nodes", numbers=self._are_nodes_numbers)
+        self._run("DROP VIEW known_nodes")
+        self._run("DROP TABLE given_nodes")
+        return ids
 
     def take_nodes(self, ids: np.ndarray) -> None:
         """The nodes are those of another table, in its order."""
@@ -127,16 +155,19 @@ class EdgeDatabase:
             "CREATE TABLE nodes AS SELECT id FROM (SELECT source AS id FROM edges UNION SELECT target FROM edges) "
             "ORDER BY id"
         )
-        count = int(self._one("SELECT count(*) FROM nodes"))
+        return self._ids("nodes", numbers=self._numbers)
+
+    def _ids(self, table: str, *, numbers: bool) -> np.ndarray:
+        count = int(self._one(f"SELECT count(*) FROM {table}"))
         kind = "i8"
-        if not self._numbers:
-            longest = int(self._one("SELECT max(length(id)) FROM nodes"))
+        if not numbers:
+            longest = int(self._one(f"SELECT max(length(id)) FROM {table}"))
             if longest > LONGEST_ID:
                 raise UserError(f"a node id has {longest} characters; ids have at most {LONGEST_ID}")
             kind = f"U{max(1, longest)}"
         ids = memory().empty(count, kind)
         done = 0
-        for batch in self._batches("SELECT id FROM nodes"):
+        for batch in self._batches(f"SELECT id FROM {table}"):
             ids[done : done + len(batch)] = batch.column(0).to_numpy(zero_copy_only=False)
             done += len(batch)
         return ids

@@ -1,6 +1,7 @@
-"""A user's graph from a table of edges that is too large for memory."""
+"""A user's graph from tables that are too large for memory."""
 
 import logging
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import numpy as np
 from figure_kedro.datasets.files.scratch import ScratchFolder
 from figure_kedro.datasets.sources.edge_database import EdgeDatabase
 from figure_kedro.datasets.sources.id_columns import IdColumn
+from figure_kedro.datasets.sources.large_nodes import first_nodes, node_row_bytes, read_large_nodes
 from figure_kedro.datasets.sources.own_nodes import read_nodes_table
 from figure_kedro.datasets.sources.tables import count_rows, is_parquet, table_blocks
 from figure_kedro.errors import UserError
@@ -38,46 +40,71 @@ LEAST_ROWS, MOST_ROWS = 16, 1 << 19
 """Of a block."""
 
 
-def scratch_of_large(settings: "OwnSettings") -> Path | None:
-    """Where to work on a table of edges that is too large for what the run may take; none if it fits."""
+@dataclass(frozen=True)
+class LargeTables:
+    """Tables that are too large for what the run may take.
+
+    Args:
+        folder: Where to work on them: what does not fit into memory lies there.
+        nodes: Whether the table of nodes is one of them.
+    """
+
+    folder: Path
+    nodes: bool
+
+
+def large_tables(settings: "OwnSettings") -> LargeTables | None:
+    """What is to be read in blocks of these tables; none if they fit."""
     limited = memory()
     if not isinstance(limited.scratch, ScratchFolder):
         return None
     rows = count_rows(settings.edges, settings.text_format(settings.no_endpoints))
-    large = ROW_BYTES * rows > TABLE_SHARE * limited.limit
+    edges, nodes = _is_large(settings.edges, rows, ROW_BYTES), False
+    if settings.nodes is not None:
+        rows = count_rows(settings.nodes, settings.text_format(settings.no_ids))
+        nodes = _is_large(settings.nodes, rows, node_row_bytes(settings))
+    return LargeTables(limited.scratch.folder, nodes) if edges or nodes else None
+
+
+def _is_large(place: str, rows: int, row_bytes: int) -> bool:
+    limit = memory().limit
+    large = row_bytes * rows > TABLE_SHARE * limit
     logger.info(
         "%s: about %s rows, which would take %.1f GiB in memory (limit %.1f GiB): %s",
-        settings.edges,
+        place,
         f"{rows:,}",
-        ROW_BYTES * rows / GIB,
-        limited.limit / GIB,
+        row_bytes * rows / GIB,
+        limit / GIB,
         "read in blocks, its ids sorted and joined by DuckDB" if large else "read whole",
     )
-    return limited.scratch.folder if large else None
+    return large
 
 
-def graph_of_large_table(settings: "OwnSettings", name: str, folder: Path) -> Graph:
+def graph_of_large_tables(settings: "OwnSettings", name: str, large: LargeTables) -> Graph:
     """What :func:`~figure_kedro.graph.from_tables.graph_from_tables` makes of the same tables, in little memory.
 
-    Whether a column looks like something else is found in the first block of rows. The node table is read whole.
+    Whether a column looks like something else is found in the first block of rows. A node table that is not large is
+    read whole.
 
     Args:
         settings: Where the tables are and what their columns mean.
         name: Of the graph.
-        folder: What does not fit into memory lies there.
+        large: Which tables these are.
     """
     place, form = settings.edges, settings.text_format(settings.no_endpoints)
     text: list[str | int] = [0, 1, *filter(None, (settings.source_column, settings.target_column))]
     rows = max(LEAST_ROWS, min(MOST_ROWS, memory().entries(ROW_BYTES)))
     blocks = table_blocks(place, text, form, rows=rows)
     first = next(blocks)
-    table = None if settings.nodes is None else read_nodes_table(settings)
+    table = None
+    if settings.nodes is not None:
+        table = first_nodes(settings) if large.nodes else read_nodes_table(settings)
     places = (place, settings.nodes or "")
     check_ignored(settings, [first] if table is None else [first, table], places)
     names = [str(values.name) for values in endpoint_columns(settings, first, place)]
     kinds = [IdColumn.of(first[key], is_text_file=not is_parquet(place, form)) for key in names]
     expected, named = count_rows(place, form), settings.weight_column
-    with EdgeDatabase(folder, kinds, weighted=named is not None) as database:
+    with EdgeDatabase(large.folder, kinds, weighted=named is not None) as database:
         done = 0
         with Bar("reading edges") as bar:
             for frame in chain([first], blocks):
@@ -88,7 +115,11 @@ def graph_of_large_table(settings: "OwnSettings", name: str, folder: Path) -> Gr
                 database.add(ends, weights)
                 done += len(frame)
                 bar.show(min(1.0, done / expected), [f"{done:,} of about {expected:,} rows"])
-        nodes = None if table is None else nodes_of_table(table, settings, places[1])
+        nodes = None
+        if large.nodes:
+            nodes = read_large_nodes(settings, database)
+        elif table is not None:
+            nodes = nodes_of_table(table, settings, places[1])
         del first, table
         edges = database.end_edges(None if nodes is None else nodes.ids)
         if nodes is None:

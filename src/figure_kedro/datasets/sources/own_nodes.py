@@ -18,8 +18,11 @@ def read_nodes(settings: "OwnSettings") -> Nodes:
 
 def read_nodes_table(settings: "OwnSettings") -> pd.DataFrame:
     """The node table that the settings name; ids, words and categories in it are read as text."""
-    path = settings.nodes
-    assert path is not None, "there is a node table"
+    assert settings.nodes is not None, "there is a node table"
+    return read_table(settings.nodes, text_columns(settings), settings.text_format(settings.no_ids))
+
+
+def text_columns(settings: "OwnSettings") -> list[str | int]:
+    """The columns of the node table in which a text file has ids, words and categories."""
     text: list[str | int] = [settings.id_column or 0, *settings.split_columns, *settings.one_hot]
-    text += [] if settings.label_column is None else [settings.label_column]
-    return read_table(path, text, settings.text_format(settings.no_ids))
+    return text if settings.label_column is None else [*text, settings.label_column]

@@ -14,6 +14,7 @@ from figure_kedro.estimator import Representation
 from figure_kedro.evaluation import HEADS, Classifier, HeadSettings, NoClassifier, side_by_side
 from figure_kedro.evaluation.final import fit_final
 from figure_kedro.evaluation.metric import metrics_of
+from figure_kedro.evaluation.predictions import NO_PREDICTIONS, Predictions
 from figure_kedro.evaluation.selection import SplitResult
 from figure_kedro.evaluation.split_progress import SplitProgress
 from figure_kedro.evaluation.split_work import SplitWork
@@ -78,17 +79,17 @@ def fit_classifier(
     targets: Targets,
     split_scores: pd.DataFrame,
     parameters: dict[str, Any],
-) -> tuple[Classifier | NoClassifier, pd.DataFrame]:
+) -> tuple[Classifier | NoClassifier, Predictions]:
     """Fit the head once more with the settings of the split that did best on validation, and predict every node.
 
     Returns:
-        The classifier, and one row per node with its probabilities, unlabelled nodes included. A graph without labels
-        has an empty table, and in place of a classifier what says so.
+        The classifier, and what makes one row per node with its probabilities, unlabelled nodes included, when it is
+        saved. A graph without labels has an empty table, and in place of a classifier what says so.
     """
     run = Parameters.model_validate(parameters)
     if targets.splits is None or targets.labels is None:
         reason = f"{run.dataset} has no labels or no splits, so that there is no classifier and no prediction"
-        return NoClassifier(f"{reason}; name them in source.*, or ask for embeddings alone"), pd.DataFrame({"id": []})
+        return NoClassifier(f"{reason}; name them in source.*, or ask for embeddings alone"), NO_PREDICTIONS
     with threads(run.evaluation.threads):
         metric = deciding_metric(run.evaluation, targets)
         return fit_final(embeddings, projection, targets, split_scores, run.evaluation, run.classifier, metric)

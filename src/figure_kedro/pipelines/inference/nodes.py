@@ -9,7 +9,7 @@ from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError
 from figure_kedro.estimator import Representation
 from figure_kedro.evaluation import Classifier, NoClassifier
-from figure_kedro.evaluation.final import prediction_table
+from figure_kedro.evaluation.predictions import prediction_table
 from figure_kedro.filters import Operator
 from figure_kedro.graph import Graph
 from figure_kedro.inference.embed import attach, embed_attached

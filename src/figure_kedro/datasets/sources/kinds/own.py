@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 
 from figure_kedro.datasets.files.content import unchanged
 from figure_kedro.datasets.sources.graphml import read_graphml
-from figure_kedro.datasets.sources.large_own import graph_of_large_table, scratch_of_large
+from figure_kedro.datasets.sources.large_own import graph_of_large_tables, large_tables
 from figure_kedro.datasets.sources.own_archive import graph_of_archive
 from figure_kedro.datasets.sources.own_nodes import read_nodes_table
 from figure_kedro.datasets.sources.raw_files import RawFiles
@@ -114,9 +114,9 @@ class Own(Source):
             places = (f"{settings.edges} (edges)", f"{settings.edges} (nodes)")
             named = settings.model_copy(update={"source_column": SOURCE, "target_column": TARGET, "id_column": ID})
             return graph_from_tables(edges, nodes, named, name, places=places)
-        folder = scratch_of_large(settings)
-        if folder is not None:
-            return graph_of_large_table(settings, name, folder)
+        large = large_tables(settings)
+        if large is not None:
+            return graph_of_large_tables(settings, name, large)
         text: list[str | int] = [0, 1, *filter(None, (settings.source_column, settings.target_column))]
         edges = read_table(settings.edges, text, settings.text_format(settings.no_endpoints))
         nodes = None if settings.nodes is None else read_nodes_table(settings)
