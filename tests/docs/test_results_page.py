@@ -9,7 +9,10 @@ from figure_kedro.datasets.files.json_lines import read_lines
 from figure_kedro.experiments.command import report
 
 PROJECT = Path(__file__).parents[2]
-NAMES = ("results", "within_splits", "arxiv_years", "solvers", "table_1", "table_4", "table_8", "table_10")
+NAMES = (
+    *("results", "within_splits", "protocol", "arxiv_years", "solvers"),
+    *("table_1", "table_4", "table_8", "table_10", "table_12", "table_14"),
+)
 """As in the command on the page about evaluation."""
 
 
