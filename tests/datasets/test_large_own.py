@@ -16,13 +16,9 @@ from hypothesis import strategies as st
 
 from figure_kedro.datasets.files.scratch import ScratchFolder
 from figure_kedro.datasets.sources import edge_database, large_own
-from figure_kedro.datasets.sources.kinds.own import Own, OwnSettings
-from figure_kedro.datasets.sources.raw_files import RawFiles
 from figure_kedro.errors import UserError
 from figure_kedro.memory import Memory, use_memory
-
-LITTLE = 100
-"""Bytes."""
+from own_tables import load, load_large, write
 
 text_ids = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters='",'), min_size=1)
 whole_ids = st.integers(-(10**12), 10**12)
@@ -37,23 +33,6 @@ ids = st.sampled_from(
         st.booleans(),
     ]
 )
-
-
-def load(folder, **source):
-    return Own(OwnSettings(**source)).load(RawFiles(folder), "mine")
-
-
-def load_large(folder, **source):
-    scratch = folder / "scratch"
-    with use_memory(Memory(LITTLE, ScratchFolder(scratch))):
-        graph = load(folder, **source)
-    assert not list(scratch.glob("*")), "nothing is left behind"
-    return graph
-
-
-def write(frame, path):
-    frame.to_parquet(path, index=False) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
-    return str(path)
 
 
 def assert_same(one, other):

@@ -6,82 +6,29 @@ import pytest
 from optuna.storages import JournalStorage
 
 from figure_kedro.datasets.files.trial_journal import TrialJournal
-from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError
-from figure_kedro.evaluation import HEADS, METRICS, AlphaClassifier, score
+from figure_kedro.evaluation import METRICS, AlphaClassifier, score
 from figure_kedro.evaluation.head import Examples
 from figure_kedro.evaluation.heads.linear import FEW_DECAYS, RELATIVE_DECAYS
 from figure_kedro.evaluation.selection import TIE_BREAK, evaluate_split, fits_of
 from figure_kedro.evaluation.views import Views
-from figure_kedro.graph import graph_from_edges
 from figure_kedro.graph.splits import TEST, TRAIN, VAL, random_splits
-from figure_kedro.graph.twins import ALONE
-from figure_kedro.projections import MAPS, Projection
+from split_problems import (
+    build,
+    embeddings_of,
+    evaluate,
+    every_kind_of_head,
+    prepare,
+    projection_of,
+)
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-NETWORK = {"trials": 3, "device": "cpu", "max_epochs": 25, "space": {"learning_rate": [0.05, 0.02], "hidden": [16]}}
-HEAD_SETTINGS = {"linear": {"trials": 12}, "mlp": NETWORK, "gcn": NETWORK}
 ADAM = {"trials": 12, "solver": "adam", "max_epochs": 8}
 MLP = {
     "trials": 8,
     "max_epochs": 10,
     "space": {"learning_rate": [0.05, 0.02], "hidden": [8, 16], "dropout": [0.5, 0.0, 0.2]},
 }
-every_kind_of_head = pytest.mark.parametrize("head", HEAD_SETTINGS)
-
-
-def embeddings_of(blocks: dict[str, np.ndarray], labels: np.ndarray) -> Embeddings:
-    """Views of a graph that has the last of them as features, and edges inside of classes."""
-    rng = np.random.default_rng(0)
-    source, target = rng.integers(len(labels), size=(2, 6 * len(labels)))
-    inside = labels[source] == labels[target]
-    features = list(blocks.values())[-1]
-    graph = graph_from_edges(source[inside], target[inside], name="toy", num_nodes=len(labels), features=features)
-    return Embeddings(
-        tuple(blocks), graph.ids, features.shape[1], compute=lambda: iter(()), graph=lambda: graph, arrays=blocks
-    )
-
-
-@pytest.fixture
-def problem():
-    """Three classes, one view that knows them and one that does not."""
-    rng = np.random.default_rng(0)
-    labels = rng.integers(3, size=150)
-    noise, signal = rng.normal(size=(2, 150, 6)).astype(np.float32)
-    signal += 2 * np.eye(3, 6, dtype=np.float32)[labels]
-    blocks = {"noise": noise, "signal": signal}
-    return embeddings_of(blocks, labels), labels, random_splits(labels, 1, 0.5, 0.25, seed=1)[0]
-
-
-@pytest.fixture
-def imbalanced():
-    """One node of ten is of the second class, and two of three views know a little about it."""
-    rng = np.random.default_rng(0)
-    labels = (rng.random(400) < 0.1).astype(int)
-    blocks = {name: rng.normal(size=(400, 20)).astype(np.float32) for name in ("noise", "first", "second")}
-    blocks["first"][:, 0] += 1.2 * labels
-    blocks["second"][:, 1] += 1.2 * labels
-    return embeddings_of(blocks, labels), labels, random_splits(labels, 1, 0.5, 0.25, seed=1)[0]
-
-
-def build(head, **settings):
-    return HEADS.build(HEADS.parse({"head": head, **HEAD_SETTINGS[head], **settings}))
-
-
-def projection_of(views, **settings):
-    return Projection.fit(MAPS.parse(settings), list(views))
-
-
-def prepare(problem, head, **projection):
-    """What a head reads of all nodes."""
-    embeddings, labels, _ = problem
-    return head.inputs(embeddings, projection_of(embeddings.values(), **projection), np.arange(len(labels)))
-
-
-def evaluate(problem, head="linear", labels=None, metrics=("accuracy",), projection=None, **settings):
-    chosen = build(head, **settings)
-    inputs = prepare(problem, chosen, **(projection or {}))
-    return evaluate_split(chosen, inputs, problem[1] if labels is None else labels, problem[2], metrics)
 
 
 @every_kind_of_head
@@ -400,56 +347,6 @@ def test_scores_are_those_of_the_probabilities_of_the_chosen_fit(problem, head):
             expected = score(metric, labels[rows], fitted.probabilities[rows], fitted.classes)
             assert result.scores[f"{part}_{metric}"] == pytest.approx(expected, abs=1e-12)
     assert set(result.scores) == {f"{part}_{metric}" for part in ("val", "test") for metric in metrics}
-
-
-def twin_scores(problem, twins, head="linear", metrics=("accuracy",), labels=None):
-    _, known, codes = problem
-    chosen, labels = build(head, trials=2), known if labels is None else labels
-    return evaluate_split(chosen, prepare(problem, chosen), labels, codes, metrics, twins=twins)
-
-
-@every_kind_of_head
-def test_twin_free_score_is_that_of_test_nodes_without_a_twin_in_training(problem, head):
-    _, labels, codes = problem
-    test, train, val = (np.flatnonzero(codes == part) for part in (TEST, TRAIN, VAL))
-    twins = np.full(len(labels), ALONE)
-    plain = evaluate(problem, head, trials=2)
-    right = plain.predictions == labels
-    copies = test[right[test]][:12]  # of those that are right, so that the score without them is lower
-    twins[copies], twins[train[:12]] = np.arange(12), np.arange(12)
-    strangers = test[right[test]][12:15]
-    twins[strangers], twins[val[:3]] = np.arange(20, 23), np.arange(20, 23)  # a twin in validation is none in training
-    result = twin_scores(problem, twins, head)
-    assert (result.predictions == plain.predictions).all()
-    assert result.scores == plain.scores
-    others = np.setdiff1d(test, copies)
-    assert result.twins == {"test_twins": 12.0, "twin_free_test": pytest.approx(right[others].mean())}
-    assert result.twins["twin_free_test"] < result.scores["test_accuracy"] < 1
-
-
-def test_twin_free_score_is_by_the_metric_that_decides(imbalanced):
-    _, labels, _ = imbalanced
-    twins = np.full(len(labels), ALONE)
-    result = twin_scores(imbalanced, twins, metrics=("roc_auc", "accuracy"))
-    assert result.twins == {"test_twins": 0.0, "twin_free_test": result.scores["test_roc_auc"]}
-
-
-def test_twin_free_score_is_undefined_where_nobody_is_left(problem):
-    _, labels, codes = problem
-    result = twin_scores(problem, np.zeros(len(labels), dtype=int))
-    assert result.twins["test_twins"] == (codes == TEST).sum()
-    assert np.isnan(result.twins["twin_free_test"])
-
-
-def test_twin_free_score_is_undefined_where_one_class_is_left_and_the_metric_needs_two(imbalanced):
-    _, labels, _ = imbalanced
-    twins = np.where(labels == 1, 0, ALONE)
-    assert np.isnan(twin_scores(imbalanced, twins, metrics=("roc_auc",)).twins["twin_free_test"])
-    assert np.isfinite(twin_scores(imbalanced, twins).twins["twin_free_test"])
-
-
-def test_without_twins_nothing_is_said_of_them(problem):
-    assert evaluate(problem, trials=2).twins == {}
 
 
 def test_every_fit_is_told_so_that_progress_can_be_shown(problem):

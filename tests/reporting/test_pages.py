@@ -1,10 +1,9 @@
+"""Pages of tables: what they show, and that nothing in a table breaks them."""
+
 import base64
 import csv
 import io
-import math
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 
 import pytest
@@ -12,11 +11,8 @@ from markdown_it import MarkdownIt
 
 from figure_kedro.experiments.pages import csv_text, html_page, latex_document, markdown_page
 from figure_kedro.experiments.table import Shown, Table
+from report_tables import HOSTILE, PIXEL, accuracy, table
 
-HOSTILE = '</td><script>alert("1")</script> | `x` & 50% $x$ #1 a_b {c} ~d ^e \\f [g] *h* <b>'
-PIXEL = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 VOID = {"meta", "img", "br"}
 
 
@@ -50,16 +46,6 @@ class Page(HTMLParser):
         return [e for e in self.elements if e["tag"] == tag and all(e.get(k) == v for k, v in wanted.items())]
 
 
-def accuracy(value, state="done", **more):
-    return Shown(state, value, 1.24, 10, "%", higher_is_better=True, **more)
-
-
-def table(cells, **more):
-    rows = tuple(dict.fromkeys(row for row, _ in cells))
-    columns = tuple(dict.fromkeys(column for _, column in cells))
-    return Table(**{"name": "table_1", "title": "Accuracy", "rows": rows, "columns": columns, "cells": cells} | more)
-
-
 def page(*tables, title="Results"):
     return Page(html_page(tables, title))
 
@@ -72,30 +58,6 @@ def markdown_cells(text):
     """Cells of all lines of the first table, split at pipes that are not escaped."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-
-
-@pytest.fixture
-def against_paper():
-    return table({("FiGURe", "cora"): accuracy(87.2, paper=87.0, paper_deviation=1.24, command="kedro run")})
-
-
-@pytest.fixture
-def ranked():
-    return table({(name, "cora"): accuracy(value) for name, value in (("a", 80.0), ("b", 90.0), ("c", 70.0))})
-
-
-@pytest.fixture
-def hostile():
-    cells = {
-        (HOSTILE, HOSTILE): accuracy(
-            1.0, beside=HOSTILE, command=HOSTILE, settings={HOSTILE: HOSTILE}, run_id=HOSTILE, version=HOSTILE
-        ),
-        (HOSTILE, "words"): Shown("done", text=HOSTILE, data_checksum=HOSTILE, date=HOSTILE),
-        (HOSTILE, "failed"): Shown("failed", text=HOSTILE, command=HOSTILE),
-        (HOSTILE, "time"): Shown("done", 1.0, unit=HOSTILE),
-        (HOSTILE, "missing"): Shown("missing", text=HOSTILE),
-    }
-    return table(cells, name=HOSTILE, title=HOSTILE, caption=HOSTILE, notes=(HOSTILE,))
 
 
 class TestEscaping:
@@ -363,38 +325,6 @@ class TestPage:
             assert markdown_page(tables, "t").startswith("# t\n")
             assert latex_document(tables).endswith("\\end{document}\n")
             assert len(csv_text(tables).splitlines()) == 1
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-class TestCompiled:
-    @staticmethod
-    def compile(text, folder):
-        (folder / "page.tex").write_text(text, encoding="utf-8")
-        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
-        output = done.stdout.decode("utf-8", "replace")
-        assert done.returncode == 0, output[-2000:]
-        return output
-
-    def test_hostile_tables_and_all_kinds_of_cells_compile(self, hostile, against_paper, ranked, tmp_path):
-        (tmp_path / "a_1.png").write_bytes(PIXEL)
-        pictures = table({("[a", "*b"): Shown("stale", picture=PIXEL), ("*c", "*b"): Shown("done", picture=PIXEL)})
-        letters = (
-            "".join(map(chr, range(0x20, 0x250))) + "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ中😀\u2013\u201c\u2026\u20ac"
-        )
-        unicode = table({(letters, "b"): accuracy(-1.0, paper=math.inf)})
-        document = latex_document([hostile, against_paper, ranked, pictures, unicode], lambda *_: "a_1.png")
-        assert "5 pages" in self.compile(document, tmp_path)
-
-    def test_wide_and_high_tables_fit_the_page(self, tmp_path):
-        cells = {(f"row {i}", f"a column {j}"): accuracy(i + j, paper=1.0) for i in range(40) for j in range(15)}
-        output = self.compile(latex_document([table(cells)]), tmp_path)
-        assert "Overfull" not in output
-        assert "Float too large" not in output
-
-    @pytest.mark.parametrize("tables", [[], [Table("t", "T", (), (), {})]])
-    def test_a_document_of_nothing_compiles(self, tables, tmp_path):
-        assert "Fatal error" not in self.compile(latex_document(tables), tmp_path)
 
 
 def test_scores_two_points_below_the_papers_are_named():
