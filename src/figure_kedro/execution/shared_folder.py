@@ -168,7 +168,7 @@ def _remove(path: Path) -> None:
 def sendable(error: Exception) -> Exception:
     """An error that another process can be told of: itself, or its words where it cannot be pickled."""
     try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
+        pickle.loads(pickle.dumps(error))  # our own bytes, just made; an error may be dumped and still not be loaded
+    except Exception:  # whatever its own methods raise
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
