@@ -82,12 +82,12 @@ IDLE: dict[tuple[str, str], tuple[Changes, Changes]] = {
     },
     **{
         (name, f"sampled.{field}"): ({"strategy": strategy}, {"strategy": "sampled"})
-        for name in ("figure", "dgi")
+        for name in ("figure", "figure_components", "dgi")
         for field, strategy in (("size", "auto"), ("batch", "full"), ("nodes", "decoupled"))
     },
     **{
         (name, f"decoupled.{field}"): ({"strategy": strategy}, {"strategy": "decoupled"})
-        for name in ("figure", "dgi")
+        for name in ("figure", "figure_components", "dgi")
         for field, strategy in (("batch_rows", "full"), ("corruptions", "sampled"))
     },
 }

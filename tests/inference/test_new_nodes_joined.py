@@ -105,7 +105,7 @@ def test_encoders_of_several_layers_look_as_far_as_their_filters_together(proble
     assert_equal_to_joined(problem, {"method": "untrained", "dim": 4, "encoder": encoder})
 
 
-@pytest.mark.parametrize("method", ["figure", "dgi", "mvgrl", "grace", "sugrl", "features"])
+@pytest.mark.parametrize("method", ["figure", "figure_components", "dgi", "mvgrl", "grace", "sugrl", "features"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_every_method_with_an_encoder_embeds_new_nodes_as_in_the_joined_graph(method, directed):
     rng = np.random.default_rng(3)

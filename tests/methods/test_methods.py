@@ -15,7 +15,7 @@ from figure_kedro.methods.method import METHODS
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-BANK_METHODS = ("figure", "untrained", "propagation")
+BANK_METHODS = ("figure", "figure_components", "untrained", "propagation")
 TRAINED = [name for name in METHODS.names() if name not in ("untrained", "propagation", "features")]
 
 

@@ -70,10 +70,13 @@ class Figure(Method):
         return self.bank.names
 
     def build(self, num_nodes: int, num_features: int) -> FigureModel:
-        model = FigureModel(num_features, self.settings.dim, self.bank, self.settings.encoder, self.generator())
+        model = self._model(num_nodes, num_features)
         if not model.trained:
             raise UserError("all filters of the bank are identities, so there is nothing to train; raise filters.size")
         return model
+
+    def _model(self, num_nodes: int, num_features: int) -> FigureModel:
+        return FigureModel(num_features, self.settings.dim, self.bank, self.settings.encoder, self.generator())
 
     def objective(
         self, model: FigureModel, graph: Graph, operator: Operator, device: torch.device, allocate: Allocate | None
