@@ -35,9 +35,9 @@ from figure_kedro.projections import MAPS, Projection
 NOTE = """
 Each row is a process of its own on one thread that reads the same symmetric matrix and leaves an embedding of every
 node. The peers live in an environment of their own (`pip install 'figure_kedro[peers]'` there), whose Python the
-variable `FIGURE_PEERS_PYTHON` names. They see edges alone; so does FiGURe on structural features (a truncated SVD of
-the adjacency, whose time counts), while its rows with given features know more. `propagation` is the filtered features
-without any training.
+variable `FIGURE_PEERS_PYTHON` names. They see edges alone; so does FiGURe on structural features, whose time counts
+(`svd`: singular vectors of the normalised adjacency, the default; `proximity`: those of ProNE's matrix), while its rows
+with given features know more. `propagation` is the filtered features without any training.
 
 - csbm: a contextual stochastic block model of mean degree 20, four classes, homophily 0.5, 32 features, every tenth
   node labelled; FiGURe there trains five epochs by strategy `decoupled`. arXiv has no features and 40 subjects; FiGURe
@@ -47,7 +47,7 @@ without any training.
   stopped after 600 seconds of the processor. On csbm the slowest two, spectral and five walks, are left out.
 - seconds: of the processor, from the matrix in memory to the array in memory. A tiny graph is embedded first, so that
   imports, compilers and files do not count.
-- times FiGURe's: seconds over those of FiGURe on structural features; below 1, the row is quicker.
+- times FiGURe's: seconds over those of FiGURe on features of kind `svd`; below 1, the row is quicker.
 - peak MiB: the most resident memory of the process; imports MiB: what it had of that after the tiny graph.
 - val, test, std: accuracy in percent, mean over the splits and its deviation, by the linear head (`rms` scale, L-BFGS,
   six trials) with everything chosen on validation; three splits of squirrel, one of the others. dim is the width
@@ -59,7 +59,8 @@ SECONDS = 600
 
 DIM, TRIALS = 32, 6
 
-EDGES_ALONE = {"structural": "svd", "keep_given": False}
+EDGES_ALONE = ("svd", "proximity")
+"""Kinds of structural features; ratios are to FiGURe on the first."""
 
 
 class Case(NamedTuple):
@@ -109,7 +110,9 @@ def stored(case: Case, folder: Path) -> tuple[Targets, dict[str, Any]]:
 def compare(case: Case, targets: Targets, size: dict[str, Any], folder: Path, rows: Rows) -> None:
     """One graph: ours first, because the ratios are to them."""
     measured = None
-    known = {"structural": EDGES_ALONE | {"components": DIM}}
+    known: dict[str, dict[str, Any]] = {
+        kind: {"structural": kind, "keep_given": False, "components": DIM} for kind in EDGES_ALONE
+    }
     if GraphDataset(filepath=str(folder / "graph")).load().features is not None:
         known["given"] = {}
     for features, chosen in known.items():
