@@ -21,6 +21,7 @@ BENCHMARKS = (
     "training_growth",
     "ray_workers",
     "whole_run",
+    "arxiv_run",
     "own_table",
     "methods_epochs",
     "methods_memory",

@@ -7,9 +7,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -119,8 +120,13 @@ def journey(nodes: int, limit: float) -> list[Step]:
             "evaluation.trials": TRIALS,
             "evaluation.threads": 1,
         }
-        option = ",".join(f"{name}={value}" for name, value in params.items())
-        return watched([sys.executable, "-m", "kedro", "run", "--params", option])
+        return kedro_run(params)
+
+
+def kedro_run(params: Mapping[str, Any]) -> list[Step]:
+    """Run everything with these parameters; the last step is the whole run."""
+    option = ",".join(f"{name}={value}" for name, value in params.items())
+    return watched([sys.executable, "-m", "kedro", "run", "--params", option])
 
 
 def watched(command: list[str]) -> list[Step]:
