@@ -10,8 +10,8 @@ from benchmarks.whole_run import kedro_run
 
 NOTE = """
 `kedro run` on the citations of 169,343 papers with 40 subjects, without direction: 128 singular vectors as features,
-FiGURe at 512 dimensions, five epochs, OGB's split with its 90,941 training nodes, four trials, one thread, everything in
-a new folder. `memory` is what the run may take; arrays above a sixteenth of it lie in files.
+FiGURe at 512 dimensions, five epochs, OGB's split with its 90,941 training nodes, four trials, one thread, all in a
+new folder. `memory` is what the run may take; arrays above a sixteenth of it lie in files.
 
 - peak GiB: the most anonymous memory of the process (`RssAnon`, looked at twenty times a second), with all imports.
 - of the limit: the peak over `memory`.
