@@ -23,8 +23,8 @@ def test_every_round_keeps_its_best_and_the_next_one_starts_from_it():
 def test_training_comes_last_and_untrained_encoders_answer_the_other_questions():
     search = Search(parameters(), lambda changes: 1.0, 50)
     methods = [tried.changes["representation.method"] for tried in search.run()]
-    assert set(methods[:-2]) == {"untrained"}
-    assert methods[-2:] == ["propagation", "figure"]
+    assert set(methods[:-3]) == {"untrained"}
+    assert methods[-3:] == ["propagation", "figure", "figure_components"]
 
 
 @pytest.mark.parametrize("budget", [1, 3, 6])

@@ -98,11 +98,12 @@ def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
         for direction in directions
         for loop in loops
     ]
+    methods = ("untrained", "propagation", "figure", "figure_components")
     return [
         ("direction and self-loops", graph),
         ("filter bank", [{"filters.bank": bank} for bank in ("monomial", "bernstein", "chebyshev")]),
         ("scale of rows", [{"projection.scale": scale} for scale in ("none", "unit")]),
-        ("what learns", [{"representation.method": method} for method in ("untrained", "propagation", "figure")]),
+        ("what learns", [{"representation.method": method} for method in methods]),
     ]
 
 
