@@ -81,7 +81,7 @@ class FigureComponents(Figure):
     weights lose some of what a linear classifier could have used: citeseer, whose words are many and rare.
     """
 
-    Settings = FigureComponentsSettings  # type: ignore[assignment]
+    Settings = FigureComponentsSettings
 
     def _model(self, num_nodes: int, num_features: int) -> ComponentsModel:
         return ComponentsModel((num_nodes, num_features), self.settings, self.bank, self.generator())
