@@ -44,7 +44,7 @@ with given features know more. `propagation` is the filtered features without an
   trains at most 40 epochs on it. On squirrel it trains until it stops by itself; all see it without direction.
 - Peers have their defaults (pycleora four iterations with whitening, ProNE ten steps), but that random projections are
   of the random walk, and node2vec takes walks of 40 steps with a window of 5, one or five from each node. A peer is
-  stopped after 600 seconds of the processor. On csbm the slowest two, spectral and five walks, are left out.
+  stopped after 240 seconds of the processor. On csbm the slowest two, spectral and five walks, are left out.
 - seconds: of the processor, from the matrix in memory to the array in memory. A tiny graph is embedded first, so that
   imports, compilers and files do not count.
 - times FiGURe's: seconds over those of FiGURe on features of kind `svd`; below 1, the row is quicker.
@@ -54,7 +54,7 @@ with given features know more. `propagation` is the filtered features without an
   that the head sees: FiGURe and propagation have four views of that width, which it adds up to one by its alphas.
 """
 
-SECONDS = 600
+SECONDS = 240
 """Of the processor, that a peer may take."""
 
 DIM, TRIALS = 32, 6
