@@ -43,6 +43,11 @@ def test_a_score_is_the_mean_over_splits_in_percent_with_its_deviation_and_origi
     assert cell.paper is None
 
 
+def test_one_split_has_no_deviation(shown):
+    (cell,) = shown(lambda runs: leave_scores(runs[0], [0.5]), settings=CSBM)
+    assert (cell.value, cell.deviation, cell.count) == (pytest.approx(50.0), None, 1)
+
+
 def test_a_score_by_another_metric_has_its_own_number(shown):
     def leave(runs):
         columns = {"test_macro_f1": [0.2, 0.4], "val_macro_f1": [0.1, 0.1]}
@@ -84,6 +89,11 @@ def test_a_run_that_is_not_there_is_missing_with_the_papers_number_and_the_comma
     (cell,) = shown(name="table_1", settings=CSBM, rows={"DeepWalk": {}}, columns={"squirrel": {}})
     assert (cell.state, cell.value, cell.paper) == ("missing", None, 38.66)
     assert cell.command.startswith("kedro run --pipelines=evaluation --params ")
+
+
+def test_the_papers_count_has_no_digits_where_ours_is_missing(shown):
+    (cell,) = shown(name="table_9", settings=CSBM, rows={"nodes": {"show": "statistics.nodes"}}, columns={"cora": {}})
+    assert (cell.state, cell.paper, cell.digits) == ("missing", 2708, 0)
 
 
 def test_a_failure_is_told_unless_the_run_has_been_made_since(shown):

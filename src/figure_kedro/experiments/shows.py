@@ -50,7 +50,8 @@ def _score(load: Load, detail: str) -> Measured:
     deciding = detail in ("", record.metric)  # of the others nothing is known without twins
     kept = deciding and record.settings.get("source", {}).get("directed") and record.twin_free_mean is not None
     beside = f"{record.twin_free_mean:.2f} without twins" if kept else ""
-    return Measured(scores.test_mean, scores.test_std, record.splits, "%", 2, True, beside)
+    deviation = scores.test_std if record.splits > 1 else None  # one split has none
+    return Measured(scores.test_mean, deviation, record.splits, "%", 2, True, beside)
 
 
 def _time(name: str, factor: float, unit: str, digits: int) -> Callable[[Load, str], Measured]:
@@ -75,12 +76,17 @@ def _alpha(load: Load, detail: str) -> Measured:
     return Measured(float(found.iloc[0]), digits=3)
 
 
+def whole_or_two(value: float) -> int:
+    """Digits of a statistic: a count has none."""
+    return 0 if value == int(value) else 2
+
+
 def _statistic(load: Load, detail: str) -> Measured:
     table = load("dataset_statistics.csv")
     if detail not in table:
         raise UserError(f"there is no statistic {detail!r}; {nearest(detail, table.columns)}")
     value = float(table[detail].iloc[0])
-    return Measured(value, digits=0 if value == int(value) else 2)
+    return Measured(value, digits=whole_or_two(value))
 
 
 def _picture(load: Load, detail: str) -> Measured:

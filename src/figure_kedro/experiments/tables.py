@@ -15,7 +15,7 @@ from figure_kedro.experiments.definition import Cell
 from figure_kedro.experiments.plan import Key, Plan
 from figure_kedro.experiments.records import Recorded
 from figure_kedro.experiments.scheme import scheme
-from figure_kedro.experiments.shows import SHOWS, Measured
+from figure_kedro.experiments.shows import SHOWS, Measured, whole_or_two
 from figure_kedro.experiments.table import Shown, Table
 from figure_kedro.reporting.record import RunRecord
 from figure_kedro.reporting.results import mean_and_std
@@ -82,6 +82,7 @@ def _shown(
     folders = [folder for key in keys if (folder := plan.folder(key)) is not None and folder.has(*SHOWS[show].needs)]
     if len(folders) < len(keys):
         failed = next((failures[key] for key in keys if key in failures), "")
+        known |= {"digits": whole_or_two(paper[0])} if show == "statistics" and paper[0] is not None else {}
         return Shown("failed", text=failed, **known) if failed else Shown("missing", **known)
     try:
         if plan.experiments[name].together == "best_on_validation":

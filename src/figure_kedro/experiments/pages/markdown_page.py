@@ -119,7 +119,7 @@ def _fact(name: str, value: str) -> str:
     if name == "settings":
         return f"settings {', '.join(_code(line) for line in value.splitlines())}"
     if name == "splits or runs":
-        return f"{value} {name}"
+        return "1 split or run" if value == "1" else f"{value} {name}"
     return f"{name}{':' if name in ('failed', 'stale') else ''} {_text(value)}"
 
 
