@@ -21,7 +21,7 @@ from benchmarks.settings import Settings, available_cores
 
 NOTE = """
 `kedro experiment run` on twelve cells that differ in the seed of a drawn graph alone (csbm, 3,000 nodes; FiGURe at
-128 dimensions, 60 epochs; three splits, 12 trials), in a new data folder each time and with one thread a cell. The
+512 dimensions, 60 epochs; three splits, 12 trials), in a new data folder each time and with one thread a cell. The
 first row is the same cells made one after another by a process that has imported the project and does nothing else;
 the last row is the same command once more, when all cells are there. Each row is one run.
 
@@ -39,7 +39,7 @@ CELLS, SMALL_CELLS = 12, 2
 SETTINGS = {
     "dataset": "csbm",
     "source.nodes": 3000,
-    "representation.dim": 128,
+    "representation.dim": 512,
     "representation.training.max_epochs": 60,
     "representation.training.patience": 1000,
     "evaluation.trials": 12,

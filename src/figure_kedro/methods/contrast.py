@@ -1,14 +1,11 @@
 r"""The mutual-information loss of one filter, with its gradient computed in the same sweep."""
 
-from collections.abc import Iterable
-from itertools import chain
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 
 from figure_kedro.filters import Workspace
-from figure_kedro.training.team import ALONE, Team
 
 CACHE_ENTRIES = 2**18
 """Entries of a block of rows that stays in a core's cache while several operations pass over it."""
@@ -44,86 +41,37 @@ def contrast(
     Returns:
         The loss, a scalar.
     """
-    return _Contrast.apply(weight, workspace, ALONE, len(block), block, slope, discriminator)
-
-
-def team_contrast(
-    filters: Iterable[tuple[torch.Tensor, torch.Tensor, torch.Tensor]], weight: float, team: Team, rows: int
-) -> torch.Tensor:
-    """The sum of :func:`contrast` over several filters, by workers that each have some of the rows.
-
-    The workers share the summaries, and the sums of their losses and of their gradients are those of all rows. What
-    they tell each other of all filters goes into one message, because each makes every worker wait for the others.
-
-    Args:
-        filters: Block, slope and discriminator of each filter.
-        weight: As in :func:`contrast`.
-        team: The workers.
-        rows: Of all workers together.
-    """
-    return _Contrast.apply(weight, None, team, rows, *chain.from_iterable(filters))
+    return _Contrast.apply(block, slope, discriminator, weight, workspace)
 
 
 class _Contrast(torch.autograd.Function):
-    """All filters take each step together, and the sums that a step needs are added up over the team between them."""
-
     @staticmethod
     def forward(
-        ctx: Any, weight: float, workspace: Workspace | None, team: Team, n: int, *inputs: torch.Tensor
+        ctx: Any,
+        block: torch.Tensor,
+        slope: torch.Tensor,
+        discriminator: torch.Tensor,
+        weight: float,
+        workspace: Workspace | None,
     ) -> torch.Tensor:
-        filters = [
-            _Filter(block, slope, discriminator, workspace)
-            for block, slope, discriminator in zip(inputs[::3], inputs[1::3], inputs[2::3], strict=True)
-        ]
-        readouts = _added([filter.activate() for filter in filters], team)
-        directions = _added(
-            [filter.score(s / n, weight / (2 * n)) for filter, s in zip(filters, readouts, strict=True)], team
-        )
-        gradients = [filter.pull_back(d, n) for filter, d in zip(filters, directions, strict=True)]
-        ctx.save_for_backward(*chain.from_iterable(gradients))
-        return torch.stack([filter.loss for filter in filters]).sum()
+        n, negative = max(1, len(block)), float(slope)  # a worker may have no rows
+        u = block.reshape(2 * len(block), block.shape[1] // 2)  # rows: true, corrupted, true, corrupted, ...
+        h = workspace.take(u.shape, u) if workspace else torch.empty_like(u)
+        c = torch.sigmoid(_activate(u, negative, h) / n)
+        direction = discriminator @ c
+        loss, d_scores = _score(h, direction, weight / (2 * n))
+        d_direction = torch.mv(h.t(), d_scores)
+        d_readout = (discriminator.t() @ d_direction) * c * (1 - c) / n  # reaches every true row by the summary
+        d_slope = _pull_back(u, negative, d_scores, direction, d_readout, d_u := h)  # which is no longer needed
+        ctx.save_for_backward(d_u.view(block.shape), d_slope, torch.outer(d_direction, c))
+        return loss
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         saved = ctx.saved_tensors
         if float(gradient) != 1.0:  # a training step calls backward on the plain sum
             saved = [gradient * tensor for tensor in saved]
-        return None, None, None, None, *saved
-
-
-class _Filter:
-    """The loss of one filter and its gradient, in steps between which workers add up what they have."""
-
-    def __init__(
-        self, block: torch.Tensor, slope: torch.Tensor, discriminator: torch.Tensor, workspace: Workspace | None
-    ) -> None:
-        self._shape, self._slope, self._discriminator = block.shape, float(slope), discriminator
-        self._u = block.reshape(2 * len(block), block.shape[1] // 2)  # rows: true, corrupted, true, corrupted, ...
-        self._h = workspace.take(self._u.shape, self._u) if workspace else torch.empty_like(self._u)
-
-    def activate(self) -> torch.Tensor:
-        """The sum of the true rows ``(d,)``."""
-        return _activate(self._u, self._slope, self._h)
-
-    def score(self, readout: torch.Tensor, factor: float) -> torch.Tensor:
-        """Given the mean of all true rows, the gradient of the direction ``W c`` ``(d,)``."""
-        self._c = torch.sigmoid(readout)
-        self._direction = self._discriminator @ self._c
-        self.loss, self._d_scores = _score(self._h, self._direction, factor)
-        self._d_direction = torch.mv(self._h.t(), self._d_scores)
-        return self._d_direction
-
-    def pull_back(self, d_direction: torch.Tensor, n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Given the sum of these gradients, those of block, slope and discriminator."""
-        c, d_u = self._c, self._h  # which is no longer needed
-        d_readout = (self._discriminator.t() @ d_direction) * c * (1 - c) / n  # reaches every true row by the summary
-        d_slope = _pull_back(self._u, self._slope, self._d_scores, self._direction, d_readout, d_u)
-        return d_u.view(self._shape), d_slope, torch.outer(self._d_direction, c)
-
-
-def _added(vectors: list[torch.Tensor], team: Team) -> tuple[torch.Tensor, ...]:
-    """The sums of equally long vectors over the team, in one message."""
-    return team.add(torch.stack(vectors)).unbind()
+        return *saved, None, None
 
 
 def _true(rows: torch.Tensor) -> torch.Tensor:

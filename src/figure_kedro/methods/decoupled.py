@@ -20,7 +20,7 @@ from figure_kedro.methods.encoder import FigureModel
 from figure_kedro.methods.full import average_contrast
 from figure_kedro.methods.method import Allocate
 from figure_kedro.parts import Decides, Settings
-from figure_kedro.training.team import ALONE, Team
+from figure_kedro.training.team import ALONE, Team, count_rows
 
 RUN = 512
 """Neighbouring rows that are read together, so that a batch from disk is not read row by row."""
@@ -83,7 +83,8 @@ class DecoupledObjective:
         return self._propagation is None
 
     def for_team(self, team: Team) -> "DecoupledObjective":
-        """The same for one of several workers, whose losses are those of its share of every batch."""
+        """The same for one of several workers, which contrasts the rows of its share of every batch with their own
+        summary; the losses of all workers, weighted by their rows, add up to that of the batch."""
         self._team = team
         return self
 
@@ -95,9 +96,9 @@ class DecoupledObjective:
             order = torch.randperm(self._rows, generator=generator).numpy()
             (corrupted,) = self._propagation.run({"fresh": order})
         for runs in self._batches(generator):
-            rows = sum(run.stop - run.start for run in runs)
-            blocks = self._blocks(self._team.share(runs), corrupted, encoder.linear_map())
-            yield average_contrast(self.module, blocks, team=self._team, rows=rows)
+            mine = self._team.share(runs)
+            blocks = self._blocks(mine, corrupted, encoder.linear_map())
+            yield count_rows(mine) / count_rows(runs) * average_contrast(self.module, blocks)
 
     def _blocks(
         self, runs: list[slice], corrupted: Stored, weights: torch.Tensor

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 import torch
 
 from figure_kedro.filters import FilterBank, SparseOperator, Workspace
-from figure_kedro.methods.contrast import contrast, team_contrast
+from figure_kedro.methods.contrast import contrast
 from figure_kedro.methods.encoder import Encoder, FigureModel
 from figure_kedro.methods.features import FeatureMatrix
 from figure_kedro.methods.filter_order import FilteredPairs, is_pair_filter_first, transformed_pair
-from figure_kedro.training.team import ALONE, Team
 
 
 class FullObjective:
@@ -64,27 +63,19 @@ class FullObjective:
 
 
 def average_contrast(
-    module: FigureModel,
-    blocks: Iterator[tuple[int, torch.Tensor]],
-    workspace: Workspace | None = None,
-    team: Team = ALONE,
-    rows: int = 0,
+    module: FigureModel, blocks: Iterator[tuple[int, torch.Tensor]], workspace: Workspace | None = None
 ) -> torch.Tensor:
-    """The paper's total loss, the mean over the filters that are trained, or a worker's part of it.
+    """The paper's total loss, the mean over the filters that are trained.
 
     Args:
         module: The model.
         blocks: Number and pre-activations ``(n, 2 d)`` of every filter.
-        workspace: Of one worker alone.
-        team: The workers.
-        rows: Of all workers together, where there are several.
+        workspace: Where gradients are written; fresh arrays by default.
     """
     weight = 1.0 / len(module.trained)
-    filters = (
-        (block, module.encoder(index).slope, module.discriminator(index))
+    losses = [
+        contrast(block, module.encoder(index).slope, module.discriminator(index), weight, workspace)
         for index, block in blocks
         if index in module.trained
-    )
-    if team.size > 1:
-        return team_contrast(filters, weight, team, rows)
-    return torch.stack([contrast(*filter, weight, workspace) for filter in filters]).sum()
+    ]
+    return torch.stack(losses).sum()

@@ -6,6 +6,15 @@ import torch
 import torch.distributed
 
 
+def count_rows(runs: Iterable[slice]) -> int:
+    """How many rows there are in some runs.
+
+    >>> count_rows([slice(0, 4), slice(8, 10)])
+    6
+    """
+    return sum(run.stop - run.start for run in runs)
+
+
 class Team:
     """One worker alone, which has all rows and adds nothing to its sums.
 
@@ -23,7 +32,7 @@ class Team:
         >>> Team().share([slice(0, 4), slice(8, 10)])
         [slice(0, 4, None), slice(8, 10, None)]
         """
-        rows = sum(run.stop - run.start for run in runs)
+        rows = count_rows(runs)
         first, last = rows * self.rank // self.size, rows * (self.rank + 1) // self.size
         mine, before = [], 0
         for run in runs:
@@ -32,10 +41,6 @@ class Team:
                 mine.append(slice(run.start + start, run.start + stop))
             before += run.stop - run.start
         return mine or [slice(0, 0)]
-
-    def add(self, tensor: torch.Tensor) -> torch.Tensor:
-        """The sum of the tensors of all workers."""
-        return tensor
 
     def add_step(self, loss: torch.Tensor, parameters: Iterable[torch.nn.Parameter]) -> float:
         """The sum of the losses of all workers, whose gradients are added up in place."""
@@ -52,6 +57,7 @@ class TorchTeam(Team):
         self.rank, self.size = torch.distributed.get_rank(), torch.distributed.get_world_size()
 
     def add(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The sum of the tensors of all workers."""
         total = tensor.clone()
         torch.distributed.all_reduce(total)
         return total
