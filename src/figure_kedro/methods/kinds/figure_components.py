@@ -4,10 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from pydantic import Field
 from sklearn.utils.extmath import randomized_svd
 
+from figure_kedro.errors import UserError
+from figure_kedro.features import large_columns
 from figure_kedro.filters import FilterBank, Operator
 from figure_kedro.graph import Graph
 from figure_kedro.graph.graph import Features
@@ -51,6 +54,10 @@ class ComponentsModel(FigureModel):
 
     def find_components(self, features: Features, seed: int) -> None:
         """Take the components of these features ``(n, f)``."""
+        values = features.data if sp.issparse(features) else features
+        if float(np.abs(values).max(initial=0)) * max(features.shape) > np.finfo(np.float32).max:
+            advice = large_columns(features)
+            raise UserError(f"the components of the features exceed what single precision holds; {advice}")
         _, values, rows = randomized_svd(features, len(self.strengths), n_iter=ROUNDS, random_state=seed)
         self.directions.copy_(torch.from_numpy(np.ascontiguousarray(rows.T, dtype=np.float32)))
         self.strengths.copy_(torch.from_numpy(np.asarray(values / np.sqrt(features.shape[0]), dtype=np.float32)))
