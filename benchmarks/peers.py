@@ -36,7 +36,7 @@ NOTE = """
 Each row is a process of its own on one thread that reads the same symmetric matrix and leaves an embedding of every
 node. The peers live in an environment of their own (`pip install 'figure_kedro[peers]'` there), whose Python the
 variable `FIGURE_PEERS_PYTHON` names. They see edges alone; so does FiGURe on structural features, whose time counts
-(`svd`: singular vectors of the normalised adjacency, the default; `proximity`: those of ProNE's matrix), while its rows
+(`svd`: singular vectors of the normalised adjacency; `proximity`: those of ProNE's matrix, the default), while its rows
 with given features know more. `propagation` is the filtered features without any training.
 
 - csbm: a contextual stochastic block model of mean degree 20, four classes, homophily 0.5, 32 features, every tenth

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from figure_kedro.errors import UserError
-from figure_kedro.migration import MODEL_FORMAT, RECORD_FORMAT, migrate_model, migrate_record, parameters_from_1
+from figure_kedro.migration import (
+    MODEL_FORMAT,
+    RECORD_FORMAT,
+    migrate_model,
+    migrate_record,
+    parameters_from_1,
+    raised_versions,
+)
 from figure_kedro.parameters import KINDS, check_parameters
 from figure_kedro.reporting.record import RunRecord
 from figure_kedro.versions import check_format
@@ -191,7 +198,7 @@ def test_the_description_of_every_saved_model_becomes_one_of_today(folder):
 def test_what_is_newer_is_refused_in_one_line(version):
     for migrate in (lambda stored: migrate_model({}, stored), migrate_record):
         with pytest.raises(
-            UserError, match=r"has format .*, and this program reads 1 to 2; use a newer version"
+            UserError, match=r"has format .*, and this program reads 1 to [23]; use a newer version"
         ) as error:
             migrate({"format": version})
         assert "\n" not in str(error.value)
@@ -219,9 +226,26 @@ def test_what_says_no_format_is_of_the_first():
 )
 def test_records_of_a_search_that_is_the_same_today_stay_valid(changes, version):
     settings = {
+        "source": {"kind": "npz_archive"},
         "evaluation": {"head": "linear", "solver": "lbfgs", "trials": 30},
         "filters": {"bank": "monomial", "size": 4},
         "projection": {"map": "identity"},
     }
     record = {"format": RECORD_FORMAT, "versions": {"evaluation": 2, "source": 1}, "settings": settings | changes}
     assert migrate_record(record)["versions"] == {"evaluation": version, "source": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "features", "version"),
+    [
+        ("planetoid", {"structural": "auto"}, 2),
+        ("planetoid", {}, 2),
+        ("planetoid", {"structural": "svd"}, 1),
+        ("npz_archive", {"structural": "auto"}, 1),
+        ("own", {}, 1),
+    ],
+)
+def test_records_of_graphs_with_features_do_not_age_with_what_others_get(kind, features, version):
+    settings = {"source": {"kind": kind}, "features": features}
+    assert raised_versions(settings, {"features": 1}) == {"features": version}
+    assert raised_versions(settings, {}).get("features", 1) == version

@@ -11,6 +11,7 @@ from examples import example_graph
 from figure_kedro.datasets.files.tensor_file import read_tensors, write_tensors
 from figure_kedro.errors import UserError
 from figure_kedro.estimator import WEIGHTS, FiGURe, Representation
+from figure_kedro.features import STRUCTURAL, structural_features
 from figure_kedro.filters import BANKS
 from figure_kedro.migration import MODEL_FORMAT
 
@@ -60,6 +61,21 @@ def test_settings_of_a_model_of_the_first_format_are_those_that_it_had():
     assert (bank.settings.encoder.gcn_layers, bank.settings.encoder.shared) == (2, False)
     assert dgi.settings.method == "dgi"
     assert dgi.record_.epochs == 4
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_model_of_the_second_format_has_the_structural_features_that_it_was_trained_on(directed, tmp_path, caplog):
+    bare = example_graph(directed=directed, features=None)
+    furnished = structural_features(bare, STRUCTURAL.parse({"structural": "svd"}))
+    trained = estimator().fit(furnished)
+    weights, description = trained.state()
+    del description["structural"]
+    write_tensors(tmp_path / WEIGHTS, weights, description | {"format": 2, "structural_features": True})
+    loaded = FiGURe.load(tmp_path)
+    assert_same_views(loaded.transform(bare), trained.transform(furnished))
+    assert "another basis" not in caplog.text
+    loaded.save(tmp_path)
+    assert_same_views(FiGURe.load(tmp_path).transform(bare), loaded.transform(bare))
 
 
 @pytest.mark.parametrize("name", ["deepwalk", "node2vec"])

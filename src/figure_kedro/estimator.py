@@ -18,7 +18,7 @@ from figure_kedro.datasets.files.tensor_file import read_tensors, write_json, wr
 from figure_kedro.embeddings import Embeddings
 from figure_kedro.errors import UserError
 from figure_kedro.execution import executor
-from figure_kedro.features import large_columns, structural_features
+from figure_kedro.features import STRUCTURAL, WHERE_NONE, large_columns, structural_features
 from figure_kedro.filters import BANKS, BankSettings, Operator
 from figure_kedro.graph import Graph, as_graph
 from figure_kedro.graph.digest import digest_arrays
@@ -66,7 +66,7 @@ class Representation(TransformerMixin, BaseEstimator):
         model_: The trained model.
         record_: Losses and times of training.
         num_nodes_, num_features_: Of the graph that was trained on.
-        structural_: Whether these features were made from its edges, because it had none.
+        structural_: The kind of features that were made from its edges, because it had none; else empty.
         checksum_: Of the graph that was trained on.
     """
 
@@ -151,8 +151,8 @@ class Representation(TransformerMixin, BaseEstimator):
         """
         graph = as_graph(graph, targets=False)
         method, machine = self.method, self.settings.training
-        self.structural_ = "features" in method.reads and graph.features is None
-        graph = structural_features(graph) if self.structural_ else graph
+        self.structural_ = WHERE_NONE if "features" in method.reads and graph.features is None else ""
+        graph = self._with_structural_features(graph) if self.structural_ else graph
         operator = operator or Operator.of(graph, self.filters)
         device = pick_device(machine.device, sparse_products=getattr(self.settings, "strategy", "") != "decoupled")
         width, way = method.width(graph.num_features), "take a smaller representation.dim"
@@ -233,7 +233,7 @@ class Representation(TransformerMixin, BaseEstimator):
             "representation": self.settings.model_dump(mode="json"),
             "num_nodes": self.num_nodes_,
             "num_features": self.num_features_,
-            "structural_features": self.structural_,
+            "structural": self.structural_,
             "graph_checksum": self.checksum_,
         }
 
@@ -258,7 +258,7 @@ class Representation(TransformerMixin, BaseEstimator):
             settings = METHODS.parse(description["representation"])
             fitted = cls(filters=BANKS.parse(description["filters"]), settings=settings)
             fitted.num_nodes_, fitted.num_features_ = description["num_nodes"], description["num_features"]
-            fitted.structural_, fitted.checksum_ = description["structural_features"], description["graph_checksum"]
+            fitted.structural_, fitted.checksum_ = description["structural"], description["graph_checksum"]
             fitted.record_ = TrainingRecord(**description["training"])
             fitted.model_ = fitted.method.build(fitted.num_nodes_, fitted.num_features_)
             fitted.model_.load_state_dict(weights)
@@ -283,11 +283,14 @@ class Representation(TransformerMixin, BaseEstimator):
             return graph.num_nodes == self.num_nodes_
         return self._checksum(graph) == self.checksum_
 
+    def _with_structural_features(self, graph: Graph) -> Graph:
+        return structural_features(graph, STRUCTURAL.parse({"structural": self.structural_}))
+
     def _same_features(self, graph: Graph) -> Graph:
         """The graph with features of the same number as in training."""
         if graph.features is None and not self.structural_:
             raise UserError(f"{graph.name} has no features, but the model was trained on {self.num_features_}")
-        graph = structural_features(graph) if graph.features is None else graph
+        graph = self._with_structural_features(graph) if graph.features is None else graph
         if self.structural_ and not self._is_trained_on(graph):
             logger.warning(
                 "%s has no features of its own: structural features of another graph than the one trained on have "

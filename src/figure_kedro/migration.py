@@ -14,11 +14,15 @@ from figure_kedro.parts.settings import known
 from figure_kedro.projections import MAPS
 from figure_kedro.versions import check_format
 
-MODEL_FORMAT = 2
-"""Of the file that holds a trained model. 1 had the settings of all methods side by side."""
+MODEL_FORMAT = 3
+"""Of the file that holds a trained model. 1 had the settings of all methods side by side, 2 one kind of features for
+graphs without any."""
 
 RECORD_FORMAT = 2
 """Of the record of a run. 1 had the settings of all parts side by side."""
+
+WITH_FEATURES = ("arxiv", "filtered_wikipedia", "heterophilous", "minesweeper_generated", "planetoid", "wikipedia")
+"""Sources whose graphs all come with features."""
 
 Weights = Mapping[str, torch.Tensor]
 
@@ -29,7 +33,8 @@ _GROUPS = {"mvgrl": "mvgrl", "grace": "grace", "sugrl": "sugrl", "deepwalk": "wa
 def migrate_model(weights: Weights, description: Mapping[str, Any]) -> tuple[Weights, dict[str, Any]]:
     """Weights and description of a model in today's format."""
     description = dict(description)
-    if check_format(description.get("format"), MODEL_FORMAT, "the model") == 1:
+    found = check_format(description.get("format"), MODEL_FORMAT, "the model")
+    if found == 1:
         method = description["representation"].get("method", "figure")
         description["representation"] = representation_from_1(description["representation"])
         description["filters"] = known(description["filters"], BANKS.chosen(description["filters"]).Settings)
@@ -39,8 +44,9 @@ def migrate_model(weights: Weights, description: Mapping[str, Any]) -> tuple[Wei
                 for name, tensor in weights.items()
             }
         description["graph_checksum"] = None  # it had labels and splits in it, and says nothing without them
-        description["format"] = MODEL_FORMAT
-    return weights, description
+    if found < 3:
+        description["structural"] = "svd" if description.pop("structural_features") else ""
+    return weights, description | {"format": MODEL_FORMAT}
 
 
 def representation_from_1(old: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,10 +81,24 @@ def migrate_record(record: Mapping[str, Any]) -> dict[str, Any]:
         record["settings"] = parameters_from_1(record["settings"])
         record["head"] = record["settings"]["evaluation"]["head"]
         record["format"] = RECORD_FORMAT
-    versions = record.get("versions", {})
-    if versions.get("evaluation") == 2 and _searched_alike(record["settings"]):
-        record["versions"] = {**versions, "evaluation": 3}
+    record["versions"] = raised_versions(record["settings"], record.get("versions", {}))
     return record
+
+
+def raised_versions(settings: Mapping[str, Any], versions: Mapping[str, int]) -> dict[str, int]:
+    """Versions of parts, by group, raised where a later one does the same with these settings."""
+    raised = dict(versions)
+    if raised.get("evaluation") == 2 and _searched_alike(settings):
+        raised["evaluation"] = 3
+    if raised.get("features", 1) == 1 and _had_features(settings):
+        raised["features"] = 2
+    return raised
+
+
+def _had_features(settings: Mapping[str, Any]) -> bool:
+    """Whether version 2 of the features called ``auto``, which are others for graphs without any, was not asked."""
+    auto = settings.get("features", {}).get("structural", "auto") == "auto"
+    return auto and settings.get("source", {}).get("kind") in WITH_FEATURES
 
 
 def _searched_alike(settings: Mapping[str, Any]) -> bool:

@@ -202,6 +202,9 @@ def test_auto_makes_features_only_where_there_are_none():
     bare, furnished = small(), small(features=np.ones((5, 2)))
     assert structural_features(bare).num_features == structural_features(bare, settings_of("auto")).num_features == 5
     assert structural_features(furnished) is structural_features(furnished, settings_of("auto")) is furnished
+    np.testing.assert_array_equal(
+        structural_features(bare).features, structural_features(bare, settings_of("proximity")).features
+    )
     assert STRUCTURAL.build(settings_of("none")).columns(bare) is None
     assert structural_features(bare, settings_of("none")) is bare
 

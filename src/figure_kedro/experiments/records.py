@@ -17,6 +17,7 @@ from figure_kedro.datasets.files.whole_file import write_whole
 from figure_kedro.datasets.run_folder import RunFolder
 from figure_kedro.experiments.cells import FOLDERS, Run
 from figure_kedro.experiments.shows import stage_of
+from figure_kedro.migration import raised_versions
 from figure_kedro.parameters import check_parameters
 from figure_kedro.reporting.record import RunRecord
 
@@ -105,7 +106,7 @@ def read_records(folder: Path) -> dict[Key, Recorded]:
     lines = read_lines(folder / "results.jsonl")
     records = {one.key: one for one in (Recorded.of_record(RunRecord.read(line)) for line in lines)}
     for line in read_lines(folder / "results_files.jsonl"):
-        kept = Recorded(**line)
+        kept = Recorded(**{**line, "versions": raised_versions(line["settings"], line["versions"])})
         if kept.pipeline == "evaluation" and (known := records.get(kept.key)):
             known.files, known.machine, known.day = kept.files, kept.machine, kept.day
         elif kept.pipeline != "evaluation":
