@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -37,6 +38,12 @@ def die_once(marker, result):
 def threads_told(number):
     time.sleep(0.2)  # so that no worker does the work of all
     return os.environ["OMP_NUM_THREADS"]
+
+
+def imported(module):
+    """This process, and whether it has imported a module."""
+    time.sleep(0.2)  # so that no worker does the work of all
+    return os.getpid(), module in sys.modules
 
 
 def sleep_and_tell(folder, number, seconds):

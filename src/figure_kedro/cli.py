@@ -3,6 +3,7 @@
 import copy
 import functools
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -123,20 +124,22 @@ def run_experiments(
 
     What earlier runs have left is not made again, and one that was killed is resumed.
     """
-    from figure_kedro.experiments import command
+    from figure_kedro.experiments.workers import executor_of
 
-    if trials is not None:
-        params = {**params, "evaluation": {**params.get("evaluation", {}), "trials": trials}}
-    executor = None if dry_run else command.executor_of(workers, ray)
-    whole = command.run(
-        metadata.project_path,
-        names,
-        params,
-        datasets=_listed(datasets),
-        executor=executor,
-        records=None if records is None else Path(records),
-        dry_run=dry_run,
-    )
+    with closing(executor_of(1 if dry_run else workers, None if dry_run else ray)) as executor:
+        from figure_kedro.experiments import command  # after its processes have begun to import, too
+
+        if trials is not None:
+            params = {**params, "evaluation": {**params.get("evaluation", {}), "trials": trials}}
+        whole = command.run(
+            metadata.project_path,
+            names,
+            params,
+            datasets=_listed(datasets),
+            executor=executor,
+            records=None if records is None else Path(records),
+            dry_run=dry_run,
+        )
     if not whole:
         raise CommandError("some runs failed; their lines are above and in the report, and the others are done")
 

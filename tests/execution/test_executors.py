@@ -110,6 +110,26 @@ def test_no_local_process_is_left_when_all_is_done(two_cores):
     assert children() == []
 
 
+def test_processes_that_begin_early_import_what_they_are_told_and_are_the_ones_that_work(two_cores):
+    executor = LocalProcesses(2)
+    executor.start("colorsys")
+    begun = {child.pid for child in children()}
+    assert len(begun) == 2
+    results = dict(executor.run([Task(work_to_do.imported, ("colorsys",)) for _ in range(4)]))
+    assert {process for process, _ in results.values()} <= begun
+    assert all(imported for _, imported in results.values())
+    assert children() == []
+
+
+def test_closing_ends_processes_that_began_early_and_were_not_needed(two_cores):
+    executor = LocalProcesses(2)
+    executor.start()
+    assert list(executor.run(squares([3]))) == [(0, 9)]
+    assert len(children()) == 1
+    executor.close()
+    assert children() == []
+
+
 def test_a_local_process_that_dies_between_two_tasks_is_replaced(two_cores):
     results = LocalProcesses(1).run(squares([2, 3, 4]))
     assert next(results) == (0, 4)

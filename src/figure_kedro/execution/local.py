@@ -1,5 +1,6 @@
 """Work in processes of this machine, each of which imports the project once and serves many tasks."""
 
+import importlib
 import multiprocessing
 import os
 import pickle
@@ -37,11 +38,22 @@ class LocalProcesses(Executor):
             raise UserError(f"{workers} workers on {cores} cores would wait for each other; choose 1 to {cores}")
         self.workers, self.threads = workers, cores // workers
         self.shared: SharedFolder = SharedFolder(folder or default_folder())
+        self._early: list[_Worker] = []
+
+    def start(self, *modules: str) -> None:
+        """Let the workers begin already, and import modules while this process makes their tasks ready."""
+        self._early = [_Worker(self.threads, modules) for _ in range(self.workers)]
+
+    def close(self) -> None:
+        while self._early:
+            self._early.pop().end()
+        super().close()
 
     def run(self, tasks: Sequence[Task]) -> Generator[tuple[int, Any]]:
         waiting, begun = deque(enumerate(tasks)), Counter[int]()
         busy: dict[Connection, tuple[_Worker, int]] = {}
-        idle = [_Worker(self.threads) for _ in range(min(self.workers, len(tasks)))]
+        needed = min(self.workers, len(tasks))
+        idle = [self._early.pop() if self._early else _Worker(self.threads) for _ in range(needed)]
         try:
             while waiting or busy:
                 while waiting and idle:
@@ -73,12 +85,12 @@ class LocalProcesses(Executor):
 class _Worker:
     """A process that runs what it is sent, until it is told to end."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, modules: Sequence[str] = ()) -> None:
         self.connection, theirs = CONTEXT.Pipe()
         before = os.environ.get("OMP_NUM_THREADS")
         os.environ["OMP_NUM_THREADS"] = str(threads)  # read by the new process when it imports torch
         try:
-            self.process = CONTEXT.Process(target=_serve, args=(theirs,), daemon=True)
+            self.process = CONTEXT.Process(target=_serve, args=(theirs, modules), daemon=True)
             with _deaf_to_interrupts():
                 self.process.start()
         finally:
@@ -108,9 +120,11 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(connection: Connection) -> None:
+def _serve(connection: Connection, modules: Sequence[str]) -> None:
     os.environ[INSIDE] = "1"
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    for module in modules:
+        importlib.import_module(module)
     while True:
         try:
             function, arguments = pickle.loads(connection.recv_bytes())

@@ -16,7 +16,7 @@ from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.datasets.files.data_folder import local_folder
 from figure_kedro.datasets.files.whole_file import write_whole
 from figure_kedro.errors import UserError, nearest
-from figure_kedro.execution import Executor, LocalProcesses, ThisProcess
+from figure_kedro.execution import Executor, ThisProcess
 from figure_kedro.experiments.cells import FOLDERS, project_loader
 from figure_kedro.experiments.definition import Experiment
 from figure_kedro.experiments.driver import Journal, machine, make_missing, start_tracking
@@ -47,7 +47,7 @@ def run(
         names: Of the experiments.
         given: What ``--params`` says; it wins over the files.
         datasets: Only cells of these.
-        executor: Where runs are made.
+        executor: Where runs are made; this process unless another one is given.
         records: A folder whose records, as :func:`report` leaves them, are not made again unless they are stale.
         dry_run: Whether only to tell what would be done.
 
@@ -62,17 +62,14 @@ def run(
     _tell(console, plan, journal)
     if dry_run:
         return True
-    title, executor = " ".join(plan.experiments), executor or ThisProcess()
-    tracking = loader.with_params(_folders(given))
+    title, tracking = " ".join(plan.experiments), loader.with_params(_folders(given))
     start_tracking(tracking, "experiments")
     with owned_runs(tracking.locks(), title), mlflow.start_run(run_name=title):
         try:
-            failed = make_missing(plan, executor, journal, console)
+            failed = make_missing(plan, executor or ThisProcess(), journal, console)
         except KeyboardInterrupt:
             mlflow.end_run("KILLED")  # MLflow itself would call it failed
             raise
-        finally:
-            executor.close()
         tables = tables_of(plan, journal.failures(), machine(), journal.run_ids())
         folder = _report(loader, tables, given, None)
         mlflow.log_artifacts(str(folder))
@@ -181,15 +178,6 @@ def show_status(project: Path, names: Iterable[str], given: dict[str, Any]) -> N
         missing = len(plan.runs) - len(plan.done) - len(failed)
         table.add_row(name, *(str(n) for n in (len(plan.runs), len(plan.done), len(failed), missing)))
     rich.get_console().print(table)
-
-
-def executor_of(workers: int, ray: str | None) -> Executor:
-    """Where runs are made: in this process, in some of this machine, or on Ray (``local`` or an address)."""
-    if ray is not None:
-        from figure_kedro.execution.on_ray import OnRay
-
-        return OnRay(None if ray == "local" else ray)
-    return LocalProcesses(workers) if workers > 1 else ThisProcess()
 
 
 def _definitions(loader: ProjectConfigLoader) -> dict[str, Any]:
