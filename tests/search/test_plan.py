@@ -57,6 +57,13 @@ def test_words_in_both_directions_are_compared_with_no_other_bank():
     assert banks == {"monomial"}
 
 
+def test_a_larger_bank_is_kept_where_it_is_better():
+    search = Search(parameters(), lambda changes: changes.get("filters.size", 4), 50)
+    list(search.run())
+    assert search.best.changes["filters.bank"] == "chebyshev"
+    assert search.best.changes["filters.size"] == 6
+
+
 def test_settings_that_fail_are_kept_with_their_reason_and_stop_nothing():
     def score(changes):
         if changes.get("filters.bank") == "chebyshev":
@@ -65,5 +72,5 @@ def test_settings_that_fail_are_kept_with_their_reason_and_stop_nothing():
 
     search = Search(parameters(), score, 50)
     failed = [tried for tried in search.run() if tried.score is None]
-    assert [tried.remark for tried in failed] == ["does not converge"]
+    assert [tried.remark for tried in failed] == ["does not converge"] * 2, "of four and of six filters"
     assert search.best is not None

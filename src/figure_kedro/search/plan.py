@@ -98,10 +98,12 @@ def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
         for direction in directions
         for loop in loops
     ]
+    banks: list[Changes] = [{"filters.bank": bank} for bank in ("monomial", "bernstein", "chebyshev")]
+    banks.append({"filters.bank": "chebyshev", "filters.size": 6})  # larger ones of the others gained nothing anywhere
     methods = ("untrained", "propagation", "figure", "figure_components")
     return [
         ("direction and self-loops", graph),
-        ("filter bank", [{"filters.bank": bank} for bank in ("monomial", "bernstein", "chebyshev")]),
+        ("filter bank", banks),
         ("scale of rows", [{"projection.scale": scale} for scale in ("none", "unit")]),
         ("what learns", [{"representation.method": method} for method in methods]),
     ]
