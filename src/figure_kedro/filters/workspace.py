@@ -20,11 +20,15 @@ class Workspace:
         self._next = 0
 
     def take(self, shape: tuple[int, ...], like: torch.Tensor) -> torch.Tensor:
-        """An array of that shape, with the type and device of another one and any content."""
+        """An array of that shape, with the type and device of another one and any content.
+
+        It is handed out as another tensor on the same numbers: a differentiated function that returned the one that is
+        kept would tie it to the function, which knows the workspace, and neither would ever be freed.
+        """
         if self._next == len(self._arrays):
             self._arrays.append(like.new_empty(shape))
         array = self._arrays[self._next]
         if array.shape != shape or array.dtype != like.dtype or array.device != like.device:
             array = self._arrays[self._next] = like.new_empty(shape)
         self._next += 1
-        return array
+        return array.detach()
