@@ -85,7 +85,8 @@ def machine() -> str:
     """What the times of this machine are told with."""
     from figure_kedro.training.threads import allowed_cores
 
-    return f"{platform.machine()} with {allowed_cores()} cores, {platform.system()}"
+    cores = allowed_cores()
+    return f"{platform.machine()} with {cores} core{'s'[: cores > 1]}, {platform.system()}"
 
 
 def start_tracking(loader: ProjectConfigLoader, experiment: str) -> None:
