@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from figure_kedro.errors import UserError
+from figure_kedro.experiments.command import take_up_records
+from figure_kedro.experiments.driver import machine
 from figure_kedro.experiments.plan import Plan
 from figure_kedro.experiments.tables import paper_numbers, tables_of
 from runs_left import leave_scores, leave_timing
@@ -150,10 +152,27 @@ def test_what_was_not_measured_has_no_number(shown):
     assert [cell.value for cell in cells] == [7, 1.5, None, None, None]
 
 
-def test_times_are_told_with_their_machine(planned):
-    timed, scored = planned(one={"settings": CSBM, "show": "memory"}), planned(one={"settings": CSBM})
-    assert "a machine" in tables_of(timed, {}, "a machine", {})[0].notes[0]
-    assert tables_of(scored, {}, "a machine", {})[0].notes == ()
+def test_times_are_told_with_every_machine_that_they_are_from(planned, tmp_path):
+    both = {"settings": CSBM, "show": "epoch_time", "columns": {"8": {}, "4": {"representation.dim": 4}}}
+
+    def notes(**given):
+        plan = planned(one=both, **given)
+        take_up_records(plan, tmp_path / "docs")
+        return tables_of(plan, {}, "a machine", {})[0].notes
+
+    elsewhere, here = ({"given": {"data_folder": str(tmp_path / name)}} for name in ("elsewhere", "here"))
+    assert notes(**here) == (), "without a time there is nothing to tell"
+    there, _ = planned(one=both, **elsewhere).runs.values()
+    leave_timing(there, mean_epoch_seconds=0.25)
+    assert notes(**elsewhere) == ("Times are from a machine; the paper's are from a Tesla P100.",)
+    _, other = planned(one=both, **here).runs.values()
+    leave_timing(other, mean_epoch_seconds=0.5)
+    assert notes(**here) == (f"Times are from a machine and {machine()}; the paper's are from a Tesla P100.",)
+
+
+def test_scores_are_told_without_a_machine(planned):
+    leave_scores(next(iter(planned(one={"settings": CSBM}).runs.values())), [0.5])
+    assert tables_of(planned(one={"settings": CSBM}), {}, "a machine", {})[0].notes == ()
 
 
 def test_a_coefficient_is_that_of_the_split_that_is_best_on_validation(shown):

@@ -41,8 +41,8 @@ def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run
         (cell.row, cell.column): _shown(name, cell, keys, plan, failures, run_ids) for cell, keys in plan.cells[name]
     }
     timed = any(cell.show.partition(".")[0] in TIMED for cell, _ in plan.cells[name])
-    machines = {folder.machine or machine for folder in _recorded(plan, name)} or {machine}
-    notes = [f"Times are from {' and '.join(sorted(machines))}; the paper's are from a Tesla P100."] if timed else []
+    machines = _machines(plan, name, machine) if timed else []
+    notes = [f"Times are from {' and '.join(machines)}; the paper's are from a Tesla P100."] if machines else []
     notes += [f"{title.replace(' / ', ', ')}: {remark}" for title, remark in experiment.remarks.items()]
     columns = tuple(experiment.column_titles)
     if experiment.gain:
@@ -61,10 +61,11 @@ def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run
     )
 
 
-def _recorded(plan: Plan, name: str) -> list[Recorded]:
-    """Records of other runs that a table shows."""
-    keys = {key for _, keys in plan.cells[name] for key in keys if key not in plan.done}
-    return [plan.recorded[key] for key in keys if key in plan.recorded]
+def _machines(plan: Plan, name: str, machine: str) -> list[str]:
+    """Where the runs that a table shows were made: this machine, and those of records."""
+    keys = {key for _, keys in plan.cells[name] for key in keys}
+    recorded = {plan.recorded[key].machine or machine for key in keys - plan.done if key in plan.recorded}
+    return sorted(recorded | ({machine} if keys & plan.done else set()))
 
 
 def _shown(
