@@ -92,6 +92,13 @@ def test_a_row_shows_its_own_before_the_column_and_that_before_the_experiment():
     assert all("show" not in run for cell in mine.cells({}) for run in cell.runs)
 
 
+def test_numbers_are_compared_within_a_data_set():
+    sets, methods = {"cora": {"dataset": "cora"}, "csbm": {"dataset": "csbm"}}, {"a": {"representation.method": "dgi"}}
+    assert experiment(rows=methods, columns=sets).best_of == "column"
+    assert experiment(rows=sets, columns=methods).best_of == "row"
+    assert experiment(rows=methods, columns=methods, settings={"dataset": "cora"}).best_of == "column"
+
+
 def test_every_combination_of_over_is_a_run_of_each_cell():
     over = [{"1": {"a": 1}, "2": {"a": 2}}, {"3": {"b": 3}, "4": {"b": 4}}]
     (cell,) = experiment(over=over).cells({})

@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -191,6 +192,17 @@ class TestRanks:
             ("underline", "80.00"),
             ("textbf", "90.00"),
         ]
+
+    def test_the_best_of_a_row_is_marked_where_the_rows_are_data_sets(self):
+        times = {("cora", "a"): 1.0, ("cora", "b"): 2.0, ("squirrel", "a"): 9.0, ("squirrel", "b"): 8.0}
+        cells = {where: Shown("done", value, unit="ms", higher_is_better=False) for where, value in times.items()}
+        seen = replace(table(cells), best_of="row")
+        assert seen.ranks() == {("cora", "a"): 1, ("cora", "b"): 2, ("squirrel", "a"): 2, ("squirrel", "b"): 1}
+        assert "The best of a row is bold" in html_page([seen], "t")
+
+    def test_values_of_different_units_are_not_compared(self):
+        cells = {("a", column): Shown("done", 1.0, unit=column, higher_is_better=False) for column in ("ms", "MB")}
+        assert replace(table(cells), best_of="row").ranks() == {}
 
     def test_nothing_is_marked_where_nothing_is_better(self):
         cells = table({(name, "b"): Shown("done", value) for name, value in (("a", 1.0), ("c", 2.0))})

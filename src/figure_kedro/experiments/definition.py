@@ -92,6 +92,13 @@ class Experiment(Settings):
             yield Cell(row=row, column=column, show=show, runs=tuple(_without_show(changes) for changes in runs))
 
     @property
+    def best_of(self) -> Literal["column", "row"]:
+        """Where values can be compared: within a column, or within a row where the rows are data sets."""
+        axes = (self.rows, self.columns)
+        of_rows, of_columns = (any("dataset" in changes for _, changes in crossed(axis)) for axis in axes)
+        return "row" if of_rows and not of_columns else "column"
+
+    @property
     def row_titles(self) -> list[str]:
         return [title for title, _ in crossed(self.rows)]
 

@@ -75,6 +75,7 @@ class Table:
         cells: By row and column; one that is not there is empty.
         notes: Sentences below the table, such as what machine times are from.
         paper: Whether the paper has this table.
+        best_of: Whether the best value of each column is marked, or of each row.
     """
 
     name: str
@@ -85,25 +86,29 @@ class Table:
     caption: str = ""
     notes: tuple[str, ...] = ()
     paper: bool = False
+    best_of: Literal["column", "row"] = "column"
 
     def cell(self, row: str, column: str) -> Shown:
         return self.cells.get((row, column), Shown("missing"))
 
     def ranks(self) -> dict[tuple[str, str], int]:
-        """1 for the best and 2 for the second best value of each column, as far as one is better than another.
+        """1 for the best and 2 for the second best value of each line, as far as one is better than another.
 
-        Equal values share a rank. Stale and missing cells have none.
+        Equal values share a rank. Stale and missing cells have none, and no cell beside one of another unit.
         """
+        lines = [[(row, column) for row in self.rows] for column in self.columns]
+        if self.best_of == "row":
+            lines = [list(line) for line in zip(*lines, strict=True)]
         ranks: dict[tuple[str, str], int] = {}
-        for column in self.columns:
-            cells = {row: self.cell(row, column) for row in self.rows}
+        for line in lines:
+            cells = {where: self.cell(*where) for where in line}
             values = {
-                row: (cell.value if cell.higher_is_better else -cell.value)
-                for row, cell in cells.items()
+                where: (cell.value if cell.higher_is_better else -cell.value)
+                for where, cell in cells.items()
                 if cell.state == "done" and cell.higher_is_better is not None
                 if cell.value is not None and math.isfinite(cell.value)
             }
             best = sorted(set(values.values()), reverse=True)[:2]
-            if len(values) > 1:
-                ranks |= {(row, column): best.index(value) + 1 for row, value in values.items() if value in best}
+            if len(values) > 1 and len({cells[where].unit for where in values}) == 1:
+                ranks |= {where: best.index(value) + 1 for where, value in values.items() if value in best}
         return ranks

@@ -58,6 +58,7 @@ def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run
         caption=experiment.caption,
         notes=tuple(notes),
         paper=experiment.paper,
+        best_of=experiment.best_of,
     )
 
 

@@ -130,7 +130,7 @@ def explanation(table: Table) -> list[str]:
         error = " ± its standard error" if any(cell.standard_error is not None for cell in numbers) else ""
         sentences.append(f"Below stand the paper's value{divided} and ours less the paper's{error}.")
     if table.ranks():
-        sentences.append("The best of a column is bold, the second best underlined.")
+        sentences.append(f"The best of a {table.best_of} is bold, the second best underlined.")
     if below := _far_below(table):
         sentences.append(f"{FAR_BELOW:g} points or more below the paper's: {'; '.join(below)}.")
     if any(cell.state == "stale" for _, _, cell in all_cells(table)):
