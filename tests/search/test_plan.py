@@ -45,6 +45,14 @@ def test_direction_is_asked_of_graphs_that_have_one():
     assert undirected == {None}
 
 
+def test_degrees_of_both_sides_are_asked_of_graphs_that_have_a_direction():
+    asked = [
+        [tried.get("source.directed", False) for tried in dict(rounds(graph))["degrees"][1:]]
+        for graph in (parameters(), parameters(kind="wikipedia", name="squirrel"))
+    ]
+    assert asked == [[False], [False, True]]
+
+
 def test_words_in_both_directions_are_compared_with_no_other_bank():
     def score(changes):
         return 2.0 if changes.get("filters.direction") == "both" else 1.0

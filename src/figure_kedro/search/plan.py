@@ -87,11 +87,16 @@ def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
     """The questions, each with its alternatives; the first one is how most people begin."""
     loops = [{"filters.self_loops": True}, {"filters.self_loops": False}]
     directions: list[Changes] = [{}]
+    degrees: list[Changes] = [{}, {"features.structural": "degrees"}]
     if parameters.source.kind in ALWAYS_DIRECTED or getattr(parameters.source, "directed", False):
         kept = [{"source.directed": True, "filters.direction": way} for way in ("out", "in", "both")]
-        directions = [{"source.directed": False}, *kept]
-        if parameters.source.kind not in ALWAYS_DIRECTED:  # the user's own edges, which they say are directed
-            directions[0] = {"filters.direction": "ignore"}
+        ignored: Changes = {"filters.direction": "ignore"}
+        if parameters.source.kind in ALWAYS_DIRECTED:
+            directions = [{"source.directed": False}, *kept]
+            ignored["source.directed"] = True
+        else:  # the user's own edges, which they say are directed
+            directions = [ignored, *kept]
+        degrees.append({**degrees[1], **ignored})  # of both sides, beside filters that do not tell them apart
     both = {"filters.bank": "monomial", "filters.size": 3}  # seven words
     graph = [
         {**direction, **loop, **(both if direction.get("filters.direction") == "both" else {})}
@@ -103,6 +108,7 @@ def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
     methods = ("untrained", "propagation", "figure", "figure_components")
     return [
         ("direction and self-loops", graph),
+        ("degrees", degrees),
         ("filter bank", banks),
         ("scale of rows", [{"projection.scale": scale} for scale in ("none", "unit")]),
         ("what learns", [{"representation.method": method} for method in methods]),
