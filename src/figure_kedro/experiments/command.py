@@ -210,7 +210,7 @@ def _tell(console: Console, plan: Plan, journal: Journal) -> None:
     if missing:
         time = f"about {in_words(sum(known))} one after the other" if known else "of unknown length"
         rest = f" and {len(missing) - len(known)} of unknown length" if known and len(known) < len(missing) else ""
-        console.print(f"{len(missing)} runs to make, {time}{rest}", highlight=False)
+        console.print(f"{len(missing)} run{'s'[: len(missing) > 1]} to make, {time}{rest}", highlight=False)
     for run in missing:
         seconds = estimate(run, lines)
         guess = "" if seconds is None else f"  # about {in_words(seconds)}"
