@@ -128,7 +128,8 @@ def test_a_protocol_may_differ_for_all_for_a_method_and_for_a_dimension(conf):
 def test_the_protocol_is_named_by_what_it_changes_and_an_unknown_one_is_one_line(conf):
     best, paper = (loader(conf, dataset="minesweeper", protocol=name).parameters for name in ("best", "paper"))
     assert best.key("filters") != paper.key("filters")
-    same = loader(conf, dataset="minesweeper", filters={"self_loops": True, "loop_weight": 0.5}).parameters
+    as_published = {"bank": "monomial", "size": 4, "self_loops": True, "loop_weight": 0.5}
+    same = loader(conf, dataset="minesweeper", filters=as_published).parameters
     assert same.key("evaluation") == paper.key("evaluation")
     with pytest.raises(UserError) as error:
         loader(conf, protocol="papr").parameters  # noqa: B018

@@ -112,7 +112,18 @@ def test_ids_of_any_type_keep_their_edges_and_rows(data, ids):
     other.add_edges_from(zip(source, target, strict=True))
     converted = Graph.from_networkx(other)
     np.testing.assert_array_equal(converted.adjacency.toarray(), expected)
-    assert converted.ids.tolist() == [node if isinstance(node, int) else str(node) for node in ids]
+    whole = all(isinstance(node, int | float) and float(node).is_integer() for node in ids)
+    assert converted.ids.tolist() == [int(node) if whole else _name(node) for node in ids]
+
+
+def _name(node):
+    return str(int(node)) if isinstance(node, float) and node.is_integer() else str(node)
+
+
+def test_a_whole_number_is_the_same_node_in_a_column_with_fractions_and_in_one_without():
+    graph = Graph.from_arrays([0.0, 2.0], [2.0, 0.0], ids=[0.0, 0.5, 2.0], features=np.eye(3), directed=True)
+    assert graph.ids.tolist() == ["0", "0.5", "2"]
+    np.testing.assert_array_equal(graph.adjacency.toarray(), [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
 
 
 def test_labels_and_masks_of_a_data_are_targets():

@@ -62,5 +62,5 @@ def tables_of_networkx(graph: "nx.Graph") -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _ids(nodes: list[Any]) -> pd.Series:
     """The nodes as ids; what is neither a number nor text, such as a tuple, becomes text."""
-    plain = all(isinstance(node, int | str) and not isinstance(node, bool) for node in nodes)
+    plain = all(isinstance(node, int | float | str) and not isinstance(node, bool) for node in nodes)
     return pd.Series(nodes if plain else as_text(nodes))

@@ -8,6 +8,9 @@ import pandas as pd
 
 from figure_kedro.errors import UserError
 
+EXACT = 2**53
+"""Below it every whole number is a float of its own."""
+
 
 def as_ids(values: Any, place: str) -> np.ndarray:
     """Node ids ``(m,)``: int64 if all are whole numbers, else strings (an object array).
@@ -23,7 +26,7 @@ def as_ids(values: Any, place: str) -> np.ndarray:
     check_ids(values, place)
     if pd.api.types.is_integer_dtype(values) and (values.empty or values.max() <= np.iinfo(np.int64).max):
         return values.to_numpy(np.int64)
-    if pd.api.types.is_float_dtype(values) and (values == np.floor(values)).all() and values.abs().max() < 2**53:
+    if pd.api.types.is_float_dtype(values) and (values == np.floor(values)).all() and values.abs().max() < EXACT:
         return values.to_numpy(np.int64)
     return as_text(values.to_numpy(object))
 
@@ -55,10 +58,18 @@ def as_column(values: Any, place: str) -> pd.Series:
 
 
 def as_text(ids: np.ndarray | Sequence[Any]) -> np.ndarray:
-    """Ids of any type as strings, so that all kinds can be compared."""
+    """Ids of any type as strings, so that all kinds can be compared; a whole number is the same text in all of them."""
     text = np.empty(len(ids), dtype=object)
-    text[:] = [value.decode() if isinstance(value, bytes) else str(value) for value in ids]
+    text[:] = [_text(value) for value in ids]
     return text
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        return str(int(value))
+    return str(value)
 
 
 def sorted_ids(endpoints: Sequence[np.ndarray]) -> np.ndarray:
