@@ -1,6 +1,5 @@
 """Kills at random moments of the whole journey: ``python tests/faults/campaign.py 30 folder`` tells what happened."""
 
-import os
 import random
 import shutil
 import signal
@@ -9,7 +8,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from journey import leftovers, results, start, statuses, wait
+from journey import leftovers, results, send, start, statuses, wait
 
 ENDS = {signal.SIGKILL: {-9}, signal.SIGTERM: {143, -15}, signal.SIGINT: {1, 130, -2}}
 """With what exit codes each ends a run: in the middle of it, and before it has begun as any process."""
@@ -28,11 +27,11 @@ def kill_at_random(kills, folder, seed=0):
     length, expected = time.monotonic() - began, results(folder / "undisturbed")
     here, hits = folder / "0", 0
     while counted["kills"] < kills or hits:
-        number, kind = start(here), draw.choice(list(ENDS))
-        code = wait(number, draw.uniform(0, 0.8 * length) if counted["kills"] < kills and hits < 5 else 600)
+        process, kind = start(here), draw.choice(list(ENDS))
+        code = wait(process, draw.uniform(0, 0.8 * length) if counted["kills"] < kills and hits < 5 else 600)
         if code is None:
-            os.kill(number, kind)
-            code = wait(number)
+            send(process, kind)
+            code = wait(process)
             if code not in {0, *ENDS[kind]}:
                 wrong.append(f"{kind.name} ended with {code}")
             hits += 1

@@ -1,12 +1,13 @@
 """The whole journey as a command that can be killed, and what it leaves."""
 
 import hashlib
+import multiprocessing
 import os
 import signal
 import sqlite3
 import sys
-import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -31,31 +32,37 @@ SMALL = {
 }
 
 
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["mlflow.tracking", "kedro.framework.cli.cli", "figure_kedro.pipeline_registry"])
+
+
 def start(folder, **changes):
-    """The command ``kedro run`` in a process of its own, which has all modules from this one: starting takes no time.
+    """The command ``kedro run`` in a process of its own, a fork of one that has all modules: starting takes no time.
 
-    Returns:
-        Its number.
+    It is no fork of this process, where other tests may have left what a fork cannot end, such as clients of Ray.
     """
-    import mlflow.tracking  # noqa: F401
-    from kedro.framework.cli.cli import KedroCLI
-
-    import figure_kedro.pipeline_registry  # noqa: F401
-
     params = ",".join(f"{name}={value}" for name, value in {**SMALL, **changes, "data_folder": folder}.items())
     Path(folder).mkdir(parents=True, exist_ok=True)
-    number = os.fork()
-    if number:
-        return number
-    try:  # nothing of the test may go on in here
+    arguments = (["kedro", "run", "--params", params], f"{folder}.log", dict(os.environ))
+    process = CONTEXT.Process(target=_run, args=arguments, daemon=True)
+    process.start()
+    return process
+
+
+def _run(arguments, log, environment):
+    try:  # nothing of the process that has the modules may go on in here
+        from kedro.framework.cli.cli import KedroCLI
+
+        os.environ.clear()
+        os.environ.update(environment)
         os.environ.pop("MLFLOW_TRACKING_URI", None)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        log = os.open(Path(f"{folder}.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         for stream in (1, 2):
-            os.dup2(log, stream)
-        sys.stdout = sys.stderr = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115  (not those of pytest)
+            os.dup2(file, stream)
+        sys.stdout = sys.stderr = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115
         os.chdir(PROJECT)
-        sys.argv = ["kedro", "run", "--params", params]
+        sys.argv = arguments
         code = 1
         try:
             KedroCLI(PROJECT)(sys.argv[1:], standalone_mode=True)
@@ -75,16 +82,16 @@ def start(folder, **changes):
         os._exit(99)
 
 
-def wait(number, seconds=600.0):
+def send(process, number):
+    """A signal, to a process that may have come to its end."""
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, number)
+
+
+def wait(process, seconds=600.0):
     """The exit code of a process, negative for a signal; nothing if it runs on after so many seconds."""
-    end = time.monotonic() + seconds
-    while True:
-        done, status = os.waitpid(number, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > end:
-            return None
-        time.sleep(0.005)
+    process.join(seconds)
+    return process.exitcode
 
 
 def results(folder):

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from campaign import kill_at_random
-from journey import leftovers, results, start, statuses, wait
+from journey import leftovers, results, send, start, statuses, wait
 
 TINY = {
     "source.nodes": 120,
@@ -30,7 +30,7 @@ def stop(folder, number, pattern):
     while not list(folder.glob(pattern)):
         if (code := wait(process, 0.01)) is not None:
             return code
-    os.kill(process, number)
+    send(process, number)
     return wait(process)
 
 
@@ -51,7 +51,7 @@ def test_four_at_a_time_share_their_work_also_if_one_of_them_is_killed(undisturb
     processes = [start(folder, **TINY) for _ in range(4)]
     while not list(folder.glob("06_models/csbm/*/tuning_trials.journal")):
         time.sleep(0.01)
-    os.kill(processes[0], signal.SIGKILL)
+    send(processes[0], signal.SIGKILL)
     codes = [wait(process) for process in processes]
     assert codes[0] in (-signal.SIGKILL, 0)
     log = folder.with_suffix(".log").read_text()
@@ -82,7 +82,7 @@ def test_four_at_a_time_of_which_some_are_killed_at_random(undisturbed, tmp_path
     for process in processes[:2]:
         time.sleep(draw.uniform(0, 10))
         if wait(process, 0) is None:
-            os.kill(process, draw.choice([signal.SIGKILL, signal.SIGTERM]))
+            send(process, draw.choice([signal.SIGKILL, signal.SIGTERM]))
             wait(process)
     assert [wait(process) for process in processes[2:]] == [0, 0]
     assert results(folder) == undisturbed
