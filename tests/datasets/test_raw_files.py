@@ -4,12 +4,13 @@ import contextlib
 import functools
 import hashlib
 import http.server
+import pickle
 import threading
 
 import pytest
 
 from figure_kedro.datasets.sources.checksums import checksum_like, published_checksums
-from figure_kedro.datasets.sources.raw_files import RawFiles
+from figure_kedro.datasets.sources.raw_files import NoRawFileError, RawFiles
 from figure_kedro.errors import UserError
 
 CONTENT = b"1,2\n2,3\n"
@@ -71,6 +72,16 @@ def test_mirror_file_is_copied_to_the_same_relative_path(folder, filled_mirror):
 def test_file_in_the_folder_needs_neither_mirror_nor_network(folder, filled_mirror):
     RawFiles(folder, filled_mirror).get(PATH, NOWHERE, SHA256)
     assert RawFiles(folder, None).get(PATH, NOWHERE, SHA256).read_bytes() == CONTENT
+
+
+def test_why_a_file_cannot_be_had_is_also_said_without_a_folder_of_this_machine(folder, filled_mirror):
+    with pytest.raises(NoRawFileError) as caught:
+        RawFiles(folder, filled_mirror).get("cora/raw/nodes.txt", NOWHERE, None)
+    (why,) = {caught.value.why, pickle.loads(pickle.dumps(caught.value)).why}
+    assert why.startswith(f"cora/raw/nodes.txt could not be had where this was measured, fetching {NOWHERE} failed: ")
+    assert "Connection refused" in why
+    assert why.partition("measured, ")[2] in str(caught.value)
+    assert str(folder) not in why
 
 
 def test_tampered_mirror_file_is_refused_and_nothing_is_left(folder, filled_mirror):

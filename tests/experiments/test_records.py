@@ -1,10 +1,15 @@
 """Records keep what cells show, for other machines."""
 
+import urllib.request
+from urllib.error import URLError
+
 import pandas as pd
 import pytest
 
+from figure_kedro.experiments.cells import make
 from figure_kedro.experiments.command import still_valid, take_up_records
-from figure_kedro.experiments.records import read_records
+from figure_kedro.experiments.driver import Journal
+from figure_kedro.experiments.records import read_records, take_up_reasons
 from figure_kedro.experiments.tables import tables_of
 from runs_left import leave_scores, leave_timing
 
@@ -75,3 +80,32 @@ def test_what_the_records_have_is_not_made_again_unless_it_is_stale_or_lacks_som
     (tmp_path / "docs" / "results_files.jsonl").unlink()
     elsewhere.recorded = still_valid(elsewhere, tmp_path / "docs")
     assert len(elsewhere.missing) == 3, "coefficients of filters are not in the record of an evaluation"
+
+
+def test_a_page_says_why_the_cells_of_a_data_set_are_empty_until_it_can_be_had(planned, tmp_path, monkeypatch):
+    def nobody_answers(*_, **__):
+        raise URLError("nobody answers")
+
+    monkeypatch.delenv("FIGURE_RAW_MIRROR", raising=False)
+    monkeypatch.setattr(urllib.request, "urlopen", nobody_answers)
+    columns = {"rome": {"dataset": "roman_empire"}, "drawn": {"dataset": "csbm"}}
+    plan, docs = planned(one={"columns": columns, "show": "statistics.nodes"}), tmp_path / "docs"
+    run = next(run for run in plan.missing if run.parameters.dataset == "roman_empire")
+    changes = {**run.changes, "raw_mirror": str(tmp_path)}
+    outcome, journal = make(str(run.project), changes, run.pipeline), Journal(tmp_path)
+    journal.add(run, outcome, "")
+
+    def notes():
+        (table,) = tables_of(plan, {}, "m", {}, take_up_reasons(docs, {}, ()))
+        return table.notes
+
+    take_up_reasons(docs, journal.without_data(), ())
+    assert journal.without_data()["roman_empire"] == outcome.no_data
+    (note,) = notes()
+    assert note.startswith("roman_empire: roman_empire/raw/roman_empire.npz could not be had where this was measured, ")
+    assert note.endswith("/roman_empire.npz failed: <urlopen error nobody answers>.")
+    assert str(tmp_path) not in note
+    assert take_up_reasons(docs, {}, {"roman_empire"}) == {}, "it is there"
+    assert notes() == ()
+    journal.add(run, type(outcome)(1.0), "")
+    assert journal.without_data() == {}

@@ -20,6 +20,7 @@ from figure_kedro.config import ProjectConfigLoader
 from figure_kedro.datasets.files.data_folder import check_storage, local_folder
 from figure_kedro.datasets.files.scratch import memory_of_run
 from figure_kedro.datasets.run_folder import RunFolder
+from figure_kedro.datasets.sources.raw_files import NoRawFileError
 from figure_kedro.earlier import earlier_nodes
 from figure_kedro.execution import make_executor, use_executor
 from figure_kedro.experiments.shows import SHOWS, Show, stage_of
@@ -97,11 +98,13 @@ class Outcome:
         seconds: That it took.
         error: One line if it failed.
         details: The traceback of an error that is no mistake of the user.
+        no_data: Why the raw files of its data set cannot be had, if that is the error.
     """
 
     seconds: float
     error: str = ""
     details: str = ""
+    no_data: str = ""
 
 
 def make(project: str, changes: dict[str, Any], pipeline: str, quiet: bool = True) -> Outcome:
@@ -122,7 +125,8 @@ def make(project: str, changes: dict[str, Any], pipeline: str, quiet: bool = Tru
     except Exception as error:  # whatever it is, the other runs go on, and it is told with the cell
         mistake = find_user_error(error)
         line = str(mistake) if mistake else f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        return Outcome(time.monotonic() - started, line, "" if mistake else traceback.format_exc())
+        no_data = mistake.why if isinstance(mistake, NoRawFileError) else ""
+        return Outcome(time.monotonic() - started, line, "" if mistake else traceback.format_exc(), no_data)
     return Outcome(time.monotonic() - started)
 
 

@@ -22,7 +22,14 @@ from figure_kedro.experiments.definition import Experiment
 from figure_kedro.experiments.driver import Journal, machine, make_missing, start_tracking
 from figure_kedro.experiments.pages import csv_text, html_page, latex_document, markdown_page
 from figure_kedro.experiments.plan import Plan, estimate, plan_experiments
-from figure_kedro.experiments.records import Key, Recorded, read_records, record_of, write_records
+from figure_kedro.experiments.records import (
+    Key,
+    Recorded,
+    read_records,
+    record_of,
+    take_up_reasons,
+    write_records,
+)
 from figure_kedro.experiments.table import Table
 from figure_kedro.experiments.tables import tables_of
 from figure_kedro.parts import flatten
@@ -92,8 +99,8 @@ def report(
     """Write the tables of experiments from what is there: one page of HTML, Markdown, LaTeX and CSV.
 
     With a folder of one's own the page is called ``results``, and beside it ``results.jsonl`` and
-    ``results_files.jsonl`` keep the records behind it: they are read too, so that a page can be added to on another
-    machine.
+    ``results_files.jsonl`` keep the records behind it, ``results_without_data.json`` why data sets could not be had:
+    they are read too, so that a page can be added to on another machine.
 
     Returns:
         The folder.
@@ -104,7 +111,9 @@ def report(
         tables = tables_of(plan, journal.failures(), machine(), journal.run_ids())
     else:  # for others, to whom this machine's failures and numbers of runs say nothing
         take_up_records(plan, output)
-        tables = tables_of(plan, {}, machine(), {})
+        there = {dataset for _, dataset, _ in plan.done}
+        without_data = take_up_reasons(output, journal.without_data(), there)
+        tables = tables_of(plan, {}, machine(), {}, without_data)
     return _report(loader, tables, given, output)
 
 

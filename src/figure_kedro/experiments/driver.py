@@ -40,12 +40,18 @@ class Journal:
         last = {(line["pipeline"], line["dataset"], line["key"]): line.get("error", "") for line in self.lines()}
         return {key: error for key, error in last.items() if error}
 
+    def without_data(self) -> dict[str, str]:
+        """Why the raw files of a data set could not be had, for every one whose last run failed for it."""
+        last = {line["dataset"]: line.get("no_data", "") for line in self.lines()}
+        return {dataset: why for dataset, why in last.items() if why}
+
     def run_ids(self) -> dict[Key, str]:
         """MLflow's number of every run that has one."""
         return {(line["pipeline"], line["dataset"], line["key"]): line.get("run_id", "") for line in self.lines()}
 
     def add(self, run: Run, outcome: Outcome, run_id: str) -> None:
-        add_line(self.path, {**journal_line(run, outcome.seconds, outcome.error), "run_id": run_id})
+        line = {**journal_line(run, outcome.seconds, outcome.error), "run_id": run_id}
+        add_line(self.path, line | ({"no_data": outcome.no_data} if outcome.no_data else {}))
         if outcome.details:
             write_whole(self.path.parent / "errors" / f"{run.key[-1]}.txt", outcome.details)
 

@@ -1,7 +1,8 @@
-"""Records of runs that are kept in two files, so that a page outlives the machine that measured it.
+"""Records of runs that are kept in files, so that a page outlives the machine that measured it.
 
 ``results.jsonl`` has the record of every evaluation. ``results_files.jsonl`` has what cells show beside it: times,
-coefficients of filters, statistics of data sets.
+coefficients of filters, statistics of data sets. ``results_without_data.json`` says of data sets why they could not be
+had.
 """
 
 import json
@@ -112,6 +113,16 @@ def read_records(folder: Path) -> dict[Key, Recorded]:
         elif kept.pipeline != "evaluation":
             records[kept.key] = kept
     return records
+
+
+def take_up_reasons(folder: Path, found: Mapping[str, str], there: Iterable[str]) -> dict[str, str]:
+    """Add why data sets could not be had to what a folder says of others, and leave out those that are there now."""
+    path = folder / "results_without_data.json"
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    reasons = {dataset: why for dataset, why in sorted({**known, **found}.items()) if dataset not in {*there}}
+    if reasons != known:
+        write_whole(path, json.dumps(reasons, indent=1) + "\n")
+    return reasons
 
 
 def write_records(folder: Path, records: Iterable[Recorded]) -> None:

@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -23,7 +24,13 @@ from figure_kedro.reporting.results import mean_and_std
 TIMED = ("epoch_time", "total_time", "memory")
 
 
-def tables_of(plan: Plan, failures: Mapping[Key, str], machine: str, run_ids: Mapping[Key, str]) -> list[Table]:
+def tables_of(
+    plan: Plan,
+    failures: Mapping[Key, str],
+    machine: str,
+    run_ids: Mapping[Key, str],
+    without_data: Mapping[str, str] | None = None,
+) -> list[Table]:
     """The tables of all experiments of a plan, from what is there.
 
     Args:
@@ -31,8 +38,17 @@ def tables_of(plan: Plan, failures: Mapping[Key, str], machine: str, run_ids: Ma
         failures: The one line of runs that failed, by key.
         machine: What times were measured on.
         run_ids: MLflow's, by key.
+        without_data: Why data sets could not be had, by their names; a table with empty cells of one says it.
     """
-    return [_table(name, plan, failures, machine, run_ids) for name in plan.experiments]
+    tables = [_table(name, plan, failures, machine, run_ids) for name in plan.experiments]
+    return [replace(table, notes=table.notes + _without_data(plan, table.name, without_data or {})) for table in tables]
+
+
+def _without_data(plan: Plan, name: str, reasons: Mapping[str, str]) -> tuple[str, ...]:
+    """Why cells of a table are empty whose data sets could not be had."""
+    keys = {key for _, keys in plan.cells[name] for key in keys}
+    empty = {dataset for _, dataset, _ in keys - plan.done - plan.recorded.keys()}
+    return tuple(f"{dataset}: {why}." for dataset, why in reasons.items() if dataset in empty)
 
 
 def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run_ids: Mapping[Key, str]) -> Table:

@@ -18,6 +18,19 @@ TIMEOUT = 30
 """Seconds that a silent server is waited for."""
 
 
+class NoRawFileError(UserError):
+    """A raw file that can be had neither here nor from its publisher.
+
+    Args:
+        message: The line for whoever ran this.
+        why: The reason alone, without folders of this machine.
+    """
+
+    def __init__(self, message: str, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why
+
+
 class Readable(Protocol):
     """Something that gives its content in pieces."""
 
@@ -49,7 +62,8 @@ class RawFiles:
             checksum: As in :mod:`~figure_kedro.datasets.sources.checksums`.
 
         Raises:
-            UserError: If the file cannot be had, or is not the published one.
+            NoRawFileError: If the file cannot be had.
+            UserError: If it is not the published one.
         """
         found = self.find(relative_path, checksum)
         if found is not None:
@@ -61,12 +75,14 @@ class RawFiles:
                 return self._download(relative_path, url, checksum)
             except (OSError, http.client.HTTPException) as error:
                 reason = f"fetching {url} failed: {error}"
+        reason = " ".join(reason.split())
         state = "damaged" if (self.folder / relative_path).is_file() else "missing"
         ways = "set raw_mirror (or FIGURE_RAW_MIRROR) to a folder that has it at this relative path"
-        raise UserError(
+        raise NoRawFileError(
             f"raw file {relative_path} is {state} in {self.folder}, "
-            f"{f'not in {self.mirror}' if self.mirror else 'no mirror is set'}, and {' '.join(reason.split())}; {ways}"
-            + ("" if url is None else ", or connect to the network")
+            f"{f'not in {self.mirror}' if self.mirror else 'no mirror is set'}, and {reason}; {ways}"
+            + ("" if url is None else ", or connect to the network"),
+            f"{relative_path} could not be had where this was measured, {reason}",
         )
 
     def get_all(self, urls: Mapping[str, str | None]) -> dict[str, Path]:
