@@ -72,7 +72,7 @@ cli.add_command(run)
 
 @cli.command()
 @click.option("--params", multiple=True, callback=_all_in_one, help="As for kedro run; holds in all comparisons.")
-@click.option("--budget", default=18, show_default=True, type=click.IntRange(1), help="How many settings are compared.")
+@click.option("--budget", default=20, show_default=True, type=click.IntRange(1), help="How many settings are compared.")
 @click.option("--splits", default=3, show_default=True, type=click.IntRange(1), help="Splits of each comparison.")
 @click.option("--trials", default=12, show_default=True, type=click.IntRange(1), help="Trials on each split.")
 @click.option("--name", default=None, help="Of the data set that is written; default: the old name with _best.")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from figure_kedro.cli import search as search_command
 from figure_kedro.errors import UserError
 from figure_kedro.parameters import check_parameters
 from figure_kedro.search.plan import Search, rounds
@@ -22,16 +23,33 @@ def test_every_round_keeps_its_best_and_the_next_one_starts_from_it():
 
 def test_training_comes_last_and_untrained_encoders_answer_the_other_questions():
     search = Search(parameters(), lambda changes: 1.0, 50)
-    methods = [tried.changes["representation.method"] for tried in search.run()]
-    assert set(methods[:-3]) == {"untrained"}
-    assert methods[-3:] == ["propagation", "figure", "figure_components"]
+    *before, left_out, shared, components, independent = [tried.changes for tried in search.run()]
+    assert {changes["representation.method"] for changes in before} == {"untrained"}
+    assert left_out["representation.method"] == "propagation"
+    assert components["representation.method"] == "figure_components"
+    assert shared["representation.method"] == independent["representation.method"] == "figure"
+    assert independent == {**shared, "representation.encoder.shared": False}
+    assert shared["representation.encoder.shared"]
+
+
+def test_the_default_budget_reaches_the_end_of_the_longest_search():
+    search = Search(parameters(kind="wikipedia", name="squirrel"), lambda changes: 1.0, 100)
+    default = next(option for option in search_command.params if option.name == "budget").default
+    assert len(list(search.run())) <= default
 
 
 @pytest.mark.parametrize("budget", [1, 3, 6])
 def test_no_more_settings_are_compared_than_the_budget_allows(budget):
     search = Search(parameters(), lambda changes: 1.0, budget)
     assert len(list(search.run())) == budget
-    assert (search.best is not None) == (budget > 1), "a round that is not over decides nothing"
+
+
+def test_the_best_of_all_that_was_compared_is_kept_though_the_budget_ends_within_a_round():
+    search = Search(parameters(), lambda changes: changes["representation.method"] == "propagation", 50)
+    number = next(at for at, tried in enumerate(search.run(), start=1) if tried.score)
+    shorter = Search(search.parameters, search.score, number)
+    list(shorter.run())
+    assert shorter.best.changes["representation.method"] == "propagation"
 
 
 def test_direction_is_asked_of_graphs_that_have_one():

@@ -48,7 +48,6 @@ class Search:
     score: Callable[[Changes], float]
     budget: int
     tried: list[Tried] = field(default_factory=list)
-    best: Tried | None = None
 
     def run(self) -> Iterator[Tried]:
         """Compare settings until all rounds are over or the budget is spent, and yield each as it is known."""
@@ -69,12 +68,13 @@ class Search:
                 if known.score is not None and (here is None or here.score is None or known.score > here.score):
                     here = known
             if here is not None:
-                chosen, self.best = here.changes, self._better(here)
+                chosen = here.changes
 
-    def _better(self, tried: Tried) -> Tried:
-        if self.best is None or self.best.score is None or (tried.score or 0.0) >= self.best.score:
-            return tried
-        return self.best
+    @property
+    def best(self) -> Tried | None:
+        """The first of the settings with the best score; ``None`` if all failed."""
+        scored = [tried for tried in self.tried if tried.score is not None]
+        return max(scored, key=lambda tried: tried.score or 0.0, default=None)
 
     def _try(self, title: str, changes: Changes) -> Tried:
         try:
@@ -105,13 +105,17 @@ def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
     ]
     banks: list[Changes] = [{"filters.bank": bank} for bank in ("monomial", "bernstein", "chebyshev")]
     banks.append({"filters.bank": "chebyshev", "filters.size": 6})  # larger ones of the others gained nothing anywhere
-    methods = ("untrained", "propagation", "figure", "figure_components")
+    learners: list[Changes] = [
+        {"representation.method": method} for method in ("untrained", "propagation", "figure", "figure_components")
+    ]
+    learners[2]["representation.encoder.shared"] = True
+    learners.append({**learners[2], "representation.encoder.shared": False})
     return [
         ("direction and self-loops", graph),
         ("degrees", degrees),
         ("filter bank", banks),
         ("scale of rows", [{"projection.scale": scale} for scale in ("none", "unit")]),
-        ("what learns", [{"representation.method": method} for method in methods]),
+        ("what learns", learners),
     ]
 
 
