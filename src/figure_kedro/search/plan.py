@@ -106,10 +106,12 @@ def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
     banks: list[Changes] = [{"filters.bank": bank} for bank in ("monomial", "bernstein", "chebyshev")]
     banks.append({"filters.bank": "chebyshev", "filters.size": 6})  # larger ones of the others gained nothing anywhere
     learners: list[Changes] = [
-        {"representation.method": method} for method in ("untrained", "propagation", "figure", "figure_components")
+        {"representation.method": "untrained"},
+        {"representation.method": "propagation"},
+        {"representation.method": "figure", "representation.encoder.shared": True},
+        {"representation.method": "figure_components"},
+        {"representation.method": "figure", "representation.encoder.shared": False},
     ]
-    learners[2]["representation.encoder.shared"] = True
-    learners.append({**learners[2], "representation.encoder.shared": False})
     return [
         ("direction and self-loops", graph),
         ("degrees", degrees),
