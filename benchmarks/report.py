@@ -14,6 +14,7 @@ import torch
 from rich.console import Console
 
 from benchmarks.settings import Settings, available_cores
+from figure_kedro.machine import processor
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -64,19 +65,10 @@ def machine() -> str:
     """The processor, its cores and the libraries that decide how fast the numbers are."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
-        f"{_processor()}, {available_cores()} cores, {memory:.0f} GiB; {platform.system()}, "
+        f"{processor()}, {available_cores()} cores, {memory:.0f} GiB; {platform.system()}, "
         f"Python {platform.python_version()}, torch {torch.__version__}, numpy {np.__version__}, "
         f"scipy {scipy.__version__}"
     )
-
-
-def _processor() -> str:
-    information = Path("/proc/cpuinfo")
-    if information.is_file():
-        for line in information.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _company(load: float) -> str:

@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -93,31 +94,53 @@ def experiment() -> None:
     """Tables and figures of many runs: those of the paper, and comparisons of one's own."""
 
 
-_params = click.option("--params", multiple=True, callback=_all_in_one, help="As for kedro run; wins over the file.")
-_RECORDS = "A folder of an earlier report, docs for instance: what its records have is not made again."
-_datasets = click.option("--datasets", default="", help="Only cells of these data sets: cora,squirrel.")
+_WHAT = (
+    click.option("--params", multiple=True, callback=_all_in_one, help="As for kedro run; wins over the file."),
+    click.option("--datasets", default="", help="Only cells of these data sets: cora,squirrel."),
+    click.option("--trials", type=click.IntRange(1), help="Trials on each split, in place of the file's."),
+    click.option(
+        "--records",
+        type=click.Path(file_okay=False, exists=True, path_type=Path),
+        help="A folder of an earlier report, docs for instance: what its records have is there.",
+    ),
+    click.option("--env", "-e", default=None, help="The environment within conf."),
+)
+
+
+def _what(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say which cells an experiment has, for all commands alike."""
+
+    @functools.wraps(command)
+    def told(
+        metadata: Any, params: dict[str, Any], datasets: str, trials: int | None, env: str | None, **given: Any
+    ) -> Any:
+        if env is not None:
+            os.environ["KEDRO_ENV"] = env  # where Kedro's own commands look for it, and processes of workers
+        if trials is not None:
+            params = {**params, "evaluation": {**params.get("evaluation", {}), "trials": trials}}
+        return command(metadata, params=params, datasets=_listed(datasets), **given)
+
+    for option in reversed(_WHAT):
+        told = option(told)
+    return told
 
 
 @experiment.command(name="run")
 @click.argument("names", nargs=-1, required=True)
-@_params
-@_datasets
-@click.option("--trials", default=None, type=click.IntRange(1), help="Trials on each split, in place of the file's.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Processes of this machine.")
 @click.option("--ray", is_flag=False, flag_value="local", default=None, help="On Ray: here, or at an ADDRESS.")
-@click.option("--records", default=None, type=click.Path(file_okay=False, exists=True), help=_RECORDS)
 @click.option("--dry-run", is_flag=True, help="Only tell what is there, what would run and how long it may take.")
 @click.pass_obj
 @_one_line
+@_what
 def run_experiments(
     metadata: Any,
     names: tuple[str, ...],
     params: dict[str, Any],
-    datasets: str,
-    trials: int | None,
+    datasets: list[str],
+    records: Path | None,
     workers: int,
     ray: str | None,
-    records: str | None,
     dry_run: bool,
 ) -> None:
     """Make what is missing of the experiments NAMES, and their reports.
@@ -126,59 +149,66 @@ def run_experiments(
     """
     from figure_kedro.experiments.workers import executor_of
 
+    if ray is not None and ray not in ("local", "auto") and ":" not in ray:
+        raise UserError(
+            f"--ray {ray!r} is no address; write --ray=HOST:PORT, or --ray behind the names for a local one"
+        )
     with closing(executor_of(1 if dry_run else workers, None if dry_run else ray)) as executor:
         from figure_kedro.experiments import command  # after its processes have begun to import, too
 
-        if trials is not None:
-            params = {**params, "evaluation": {**params.get("evaluation", {}), "trials": trials}}
+        project = metadata.project_path
         whole = command.run(
-            metadata.project_path,
-            names,
-            params,
-            datasets=_listed(datasets),
-            executor=executor,
-            records=None if records is None else Path(records),
-            dry_run=dry_run,
+            project, names, params, datasets=datasets, executor=executor, records=records, dry_run=dry_run
         )
     if not whole:
         raise CommandError("some runs failed; their lines are above and in the report, and the others are done")
 
 
 @experiment.command(name="list")
+@click.option("--env", "-e", default=None, help="The environment within conf.")
 @click.pass_obj
 @_one_line
-def list_experiments(metadata: Any) -> None:
+def list_experiments(metadata: Any, env: str | None) -> None:
     """Print the experiments of conf/*/experiments."""
     from figure_kedro.experiments import command
 
+    if env is not None:
+        os.environ["KEDRO_ENV"] = env
     command.show_list(metadata.project_path)
 
 
 @experiment.command()
 @click.argument("names", nargs=-1)
-@_params
 @click.pass_obj
 @_one_line
-def status(metadata: Any, names: tuple[str, ...], params: dict[str, Any]) -> None:
+@_what
+def status(
+    metadata: Any, names: tuple[str, ...], params: dict[str, Any], datasets: list[str], records: Path | None
+) -> None:
     """Print how much of the experiments NAMES, or of all, is there."""
     from figure_kedro.experiments import command
 
-    command.show_status(metadata.project_path, names, params)
+    command.show_status(metadata.project_path, names, params, datasets=datasets, records=records)
 
 
 @experiment.command()
 @click.argument("names", nargs=-1, required=True)
-@_params
-@_datasets
-@click.option("--output", default=None, type=click.Path(file_okay=False), help="The folder of the report.")
+@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="A folder with a page to add to.")
 @click.pass_obj
 @_one_line
-def report(metadata: Any, names: tuple[str, ...], params: dict[str, Any], datasets: str, output: str | None) -> None:
+@_what
+def report(
+    metadata: Any,
+    names: tuple[str, ...],
+    params: dict[str, Any],
+    datasets: list[str],
+    records: Path | None,
+    output: Path | None,
+) -> None:
     """Write the report of the experiments NAMES from what is there."""
     from figure_kedro.experiments import command
 
-    folder = None if output is None else Path(output)
-    command.report(metadata.project_path, names, params, datasets=_listed(datasets), output=folder)
+    command.report(metadata.project_path, names, params, datasets=datasets, records=records, output=output)
 
 
 @cli.command()
@@ -233,4 +263,4 @@ def ui(metadata: Any, params: dict[str, Any], env: str | None, port: str | None,
 
 
 def _listed(names: str) -> list[str]:
-    return [name for name in names.split(",") if name]
+    return [name.strip() for name in names.split(",") if name.strip()]

@@ -1,11 +1,13 @@
 """How far an experiment has come, and how long the rest may take."""
 
 import io
+import time
 
 import pytest
 from rich.console import Console
 
 from figure_kedro import progress
+from figure_kedro.experiments import progress as experiment_progress
 from figure_kedro.experiments.cells import Outcome
 from figure_kedro.experiments.progress import CellProgress
 
@@ -61,6 +63,16 @@ def test_a_pipe_gets_the_first_run_every_failure_and_the_end_in_a_line_each(pipe
     assert told[0] == "runs: 1 of 5, about 3 min left, last first"
     assert told[1].startswith("third: there is no memory [left] and so on")
     assert told[2:] == ["runs: 4 of 5, about 50 s left, last fourth", "runs: 5 of 5, done, last fifth"]
+
+
+def test_a_pipe_hears_of_a_run_that_lasts(pipe, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", -1.0)
+    monkeypatch.setattr(experiment_progress, "BEAT_SECONDS", 0.01)
+    with CellProgress(pipe, [100.0, None], 1):
+        end = time.monotonic() + 20
+        while not lines(pipe) and time.monotonic() < end:
+            time.sleep(0.01)
+    assert lines(pipe)[0] == "runs: 0 of 2, time left unknown, 0 s since the last one"
 
 
 def test_a_terminal_gets_a_bar():

@@ -9,8 +9,8 @@ import pytest
 from figure_kedro.experiments.cells import make
 from figure_kedro.experiments.command import still_valid, take_up_records
 from figure_kedro.experiments.driver import Journal
-from figure_kedro.experiments.records import read_records, take_up_reasons
-from figure_kedro.experiments.tables import tables_of
+from figure_kedro.experiments.records import read_records
+from figure_kedro.experiments.tables import tables_of, with_reasons
 from runs_left import leave_scores, leave_timing
 
 CSBM = {"dataset": "csbm", "source.nodes": 60, "representation.dim": 8}
@@ -89,23 +89,18 @@ def test_a_page_says_why_the_cells_of_a_data_set_are_empty_until_it_can_be_had(p
     monkeypatch.delenv("FIGURE_RAW_MIRROR", raising=False)
     monkeypatch.setattr(urllib.request, "urlopen", nobody_answers)
     columns = {"rome": {"dataset": "roman_empire"}, "drawn": {"dataset": "csbm"}}
-    plan, docs = planned(one={"columns": columns, "show": "statistics.nodes"}), tmp_path / "docs"
+    plan = planned(one={"columns": columns, "show": "statistics.nodes"})
     run = next(run for run in plan.missing if run.parameters.dataset == "roman_empire")
     changes = {**run.changes, "raw_mirror": str(tmp_path)}
     outcome, journal = make(str(run.project), changes, run.pipeline), Journal(tmp_path)
     journal.add(run, outcome, "")
 
-    def notes():
-        (table,) = tables_of(plan, {}, "m", {}, take_up_reasons(docs, {}, ()))
-        return table.notes
-
-    take_up_reasons(docs, journal.without_data(), ())
+    (table,) = tables_of(plan, {}, "m", {})
     assert journal.without_data()["roman_empire"] == outcome.no_data
-    (note,) = notes()
+    note, other = with_reasons(table, plan, journal.without_data()).notes
+    assert other == "Not measured: -, drawn: kedro run --pipelines=data_processing --params dataset=csbm"
     assert note.startswith("roman_empire: roman_empire/raw/roman_empire.npz could not be had where this was measured, ")
     assert note.endswith("/roman_empire.npz failed: <urlopen error nobody answers>.")
     assert str(tmp_path) not in note
-    assert take_up_reasons(docs, {}, {"roman_empire"}) == {}, "it is there"
-    assert notes() == ()
     journal.add(run, type(outcome)(1.0), "")
     assert journal.without_data() == {}

@@ -44,10 +44,32 @@ def test_settings_that_decide_nothing_make_no_other_run(planned):
 def test_data_sets_that_are_named_limit_the_runs(planned):
     rows = {"a": {"dataset": "csbm"}, "b": {"dataset": "minesweeper_generated"}}
     plan = planned(["csbm"], one={"rows": rows})
-    assert [dataset for _, dataset, _ in plan.runs] == ["csbm"]
-    assert [bool(keys) for _, keys in plan.cells["one"]] == [True, False]
-    with pytest.raises(UserError, match=r"^no cell of one is about cora$"):
-        planned(["csbm", "cora"], one={"rows": rows})
+    assert [dataset for _, dataset, _ in plan.runs] == ["csbm", "minesweeper_generated"], "what is there is shown"
+    assert [run.parameters.dataset for run in plan.missing] == ["csbm"]
+    with pytest.raises(UserError, match=r"^no cell of one is about 'csmb'; did you mean 'csbm'\?$"):
+        planned(["csbm", "csmb"], one={"rows": rows})
+
+
+def test_what_tells_cells_apart_cannot_be_given_for_all_of_them(planned):
+    rows = {"a": {"dataset": "csbm", "evaluation.trials": 2}, "b": {"dataset": "minesweeper_generated"}}
+    with pytest.raises(UserError, match=r"^experiment one: dataset is what tells its cells apart; take --datasets "):
+        planned(one={"rows": rows}, given={"dataset": "csbm"})
+    seeds = {"1": {"evaluation.seed": 1}, "2": {"evaluation.seed": 2}}
+    with pytest.raises(UserError, match=r"evaluation\.seed is what tells its cells apart; leave it out of --params$"):
+        planned(one={"over": seeds}, given={"evaluation.seed": 3})
+    trials = {
+        run.parameters.evaluation.trials for run in planned(one={"rows": rows}, given={"evaluation.trials": 3}).missing
+    }
+    assert trials == {3}, "a budget may be smaller in all of them"
+
+
+def test_settings_of_embeddings_are_left_aside_where_a_network_has_none(planned):
+    rows = {"network": {"evaluation.head": "gcn"}, "other": {"representation.method": "dgi"}}
+    given = {"representation.dim": 8, "representation.training.max_epochs": 5, "representation.training.threads": 1}
+    network, other = planned(one={"settings": {"dataset": "csbm"}, "rows": rows}, given=given).missing
+    assert other.parameters.representation.dim == 8
+    assert network.parameters.representation.method == "features"
+    assert "representation.dim" not in network.command
 
 
 def test_what_is_there_is_not_made_again(planned):
@@ -77,20 +99,24 @@ def run(loader):
     return Run.of(loader, {**CSBM, "representation.method": "dgi"}, SHOWS["score"])
 
 
-def line(seconds, **different):
-    return {"pipeline": "evaluation", "dataset": "csbm", "method": "dgi", "dim": 8, "seconds": seconds} | different
+@pytest.fixture
+def line(run):
+    """A line of the journal on a run of the same size, or on another one."""
+
+    def of(seconds, **different):
+        return {**journal_line(run, 0.0, ""), "seconds": seconds, **different}
+
+    return of
 
 
-def test_the_runs_most_alike_decide_how_long_another_may_take(run):
+def test_runs_of_the_same_size_decide_how_long_another_may_take(run, line):
     alike = [line(1.0), line(3.0), line(100.0)]
-    other_dim, other_method = [line(20.0, dim=16), line(30.0, dim=4)], [line(500.0, method="figure")]
-    foreign = [line(7.0, dataset="cora"), line(7.0, pipeline="representation")]
+    other = [line(7.0, dim=16), line(7.0, method="figure"), line(7.0, dataset="cora"), line(7.0, trials=1)]
+    other += [line(7.0, pipeline="representation"), line(7.0, splits=1), line(7.0, epochs=1), line(7.0, filters=9)]
+    other += [line(7.0, source={"kind": "csbm", "nodes": 61})]
     failed = [line(7.0, error="it failed"), line(None)]
-    noise = foreign + failed
-    assert estimate(run, alike + other_dim + other_method + noise) == 3.0
-    assert estimate(run, other_dim + other_method + noise) == 25.0
-    assert estimate(run, other_method + noise) == 500.0
-    assert estimate(run, noise) is None
+    assert estimate(run, alike + other + failed) == 3.0
+    assert estimate(run, other + failed) is None, "what is larger or smaller says nothing"
 
 
 def test_without_any_run_alike_the_cost_model_decides_if_it_knows_the_method(loader):
@@ -99,7 +125,8 @@ def test_without_any_run_alike_the_cost_model_decides_if_it_knows_the_method(loa
 
 
 def test_a_line_of_the_journal_is_what_the_next_estimate_reads(run):
-    assert journal_line(run, 1.234, "") == line(1.23, key=run.key[2], error="")
+    told = journal_line(run, 1.234, "")
+    assert (told["seconds"], told["key"], told["error"]) == (1.23, run.key[2], "")
     assert estimate(run, [journal_line(run, 12.0, "")]) == 12.0
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from figure_kedro.errors import UserError
 from figure_kedro.experiments.command import take_up_records
-from figure_kedro.experiments.driver import machine
 from figure_kedro.experiments.plan import Plan
-from figure_kedro.experiments.tables import paper_numbers, tables_of
+from figure_kedro.experiments.tables import only, paper_numbers, tables_of
+from figure_kedro.machine import machine
 from runs_left import leave_scores, leave_timing
 
 CSBM = {"dataset": "csbm", "source.nodes": 60, "representation.dim": 8}
@@ -38,6 +38,7 @@ def test_a_score_is_the_mean_over_splits_in_percent_with_its_deviation_and_origi
     test = [0.5, 0.7, 0.9]
     (cell,) = shown(lambda runs: leave_scores(runs[0], test), settings=CSBM)
     assert (cell.state, cell.unit, cell.count, cell.higher_is_better) == ("done", "%", 3, True)
+    assert cell.counted == "splits"
     assert cell.value == pytest.approx(70.0)
     assert cell.deviation == pytest.approx(20.0)
     assert (cell.run_id, cell.data_checksum) == ("run 0", "01234567")
@@ -72,8 +73,8 @@ def test_the_score_without_twins_stands_beside_the_deciding_metric_alone(shown):
 
     rows = {"a": {}, "b": {"show": "score.accuracy"}, "c": {"show": "score.macro_f1"}}
     assert [cell.beside for cell in shown(leave, settings=CSBM, rows=rows)] == [
-        "25.00 without twins",
-        "25.00 without twins",
+        "direction kept, 25.00 without twins",
+        "direction kept, 25.00 without twins",
         "",
     ]
 
@@ -91,6 +92,7 @@ def test_a_run_that_is_not_there_is_missing_with_the_papers_number_and_the_comma
     (cell,) = shown(name="table_1", settings=CSBM, rows={"DeepWalk": {}}, columns={"squirrel": {}})
     assert (cell.state, cell.value, cell.paper) == ("missing", None, 38.66)
     assert cell.command.startswith("kedro run --pipelines=evaluation --params ")
+    assert cell.unit == "%"
 
 
 def test_the_papers_count_has_no_digits_where_ours_is_missing(shown):
@@ -119,6 +121,8 @@ def test_a_cell_over_several_runs_is_their_mean_with_their_deviation(shown):
 
     (cell,) = shown(leave, settings=CSBM, over=SEEDS, show="epoch_time")
     assert (cell.state, cell.unit, cell.count, cell.higher_is_better) == ("done", "ms", 3, False)
+    assert (cell.counted, cell.command) == ("runs", "kedro experiment run one")
+    assert cell.run_id == "run 0 and 2 more"
     assert cell.value == pytest.approx(30.0)
     assert cell.deviation == pytest.approx(statistics.stdev([10.0, 20.0, 60.0]))
     assert cell.deviation == pytest.approx((1400 / 2) ** 0.5)
@@ -167,7 +171,9 @@ def test_times_are_told_with_every_machine_that_they_are_from(planned, tmp_path)
     assert notes(**elsewhere) == ("Times are from a machine; the paper's are from a Tesla P100.",)
     _, other = planned(one=both, **here).runs.values()
     leave_timing(other, mean_epoch_seconds=0.5)
-    assert notes(**here) == (f"Times are from a machine and {machine()}; the paper's are from a Tesla P100.",)
+    assert notes(**here) == (
+        f"Times are from {' and '.join(sorted(['a machine', machine()]))}; the paper's are from a Tesla P100.",
+    )
 
 
 def test_scores_are_told_without_a_machine(planned):
@@ -248,6 +254,22 @@ def test_a_gain_over_a_row_without_numbers_is_empty(shown):
     rows = {"a": {"representation.dim": 8}, "b": {"representation.dim": 9}}
     *_, ahead = shown(lambda runs: leave_scores(runs[0], [0.5]), settings=CSBM, rows=rows, gain="a")
     assert (ahead.state, ahead.value) == ("missing", None)
+
+
+def test_a_table_of_one_data_set_has_its_columns_alone(planned):
+    columns = {"cora": {"dataset": "cora"}, "drawn": {"dataset": "csbm"}}
+    plan = planned(["csbm"], one={"columns": columns, "rows": {"a": {}, "b": {"representation.dim": 4}}})
+    (table,) = tables_of(plan, {}, "a machine", {})
+    assert table.columns == ("cora", "drawn"), "what is there of others is not lost"
+    assert (only(table, plan).columns, only(table, plan).rows) == (("drawn",), ("a", "b"))
+
+
+def test_the_title_says_what_was_given_for_all_cells_and_the_papers_deviation_is_left_out_where_splits_are(planned):
+    entries = {"title": "T", "settings": CSBM, "rows": {"DeepWalk": {}}, "columns": {"squirrel": {}}}
+    (table,) = tables_of(planned(table_1=entries, given={"evaluation.splits": 3}), {}, "a machine", {})
+    assert table.title == "T, evaluation.splits=3"
+    cell = table.cell("DeepWalk", "squirrel")
+    assert (cell.paper, cell.paper_deviation) == (38.66, None)
 
 
 def test_remarks_stand_below_the_table(planned):

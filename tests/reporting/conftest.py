@@ -19,9 +19,7 @@ def ranked():
 @pytest.fixture
 def hostile():
     cells = {
-        (HOSTILE, HOSTILE): accuracy(
-            1.0, beside=HOSTILE, command=HOSTILE, settings={HOSTILE: HOSTILE}, run_id=HOSTILE, version=HOSTILE
-        ),
+        (HOSTILE, HOSTILE): accuracy(1.0, beside=HOSTILE, command=HOSTILE, run_id=HOSTILE, version=HOSTILE),
         (HOSTILE, "words"): Shown("done", text=HOSTILE, data_checksum=HOSTILE, date=HOSTILE),
         (HOSTILE, "failed"): Shown("failed", text=HOSTILE, command=HOSTILE),
         (HOSTILE, "time"): Shown("done", 1.0, unit=HOSTILE),

@@ -162,7 +162,7 @@ class TestNumbers:
             markdown_page([against_paper], "t"),
             latex_document([against_paper]),
         ):
-            assert "sample standard deviations over 10 splits or runs (divided by n - 1)" in text
+            assert "sample standard deviations over 10 splits (divided by n - 1)" in text
             assert "its deviations are divided by n" in text
 
     def test_unit_is_said_once_if_it_is_the_same_and_with_each_number_if_not(self):

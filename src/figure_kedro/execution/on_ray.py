@@ -101,6 +101,7 @@ class OnRay(Executor):
             max_retries=ATTEMPTS - 1,
             runtime_env={
                 "env_vars": {"OMP_NUM_THREADS": str(self.threads), "RAY_USAGE_STATS_ENABLED": "0", INSIDE: "1"}
+                | {name: os.environ[name] for name in ("KEDRO_ENV",) if name in os.environ}
             },
         )
         return options.remote(self.shared.pack((task.function, task.arguments)))

@@ -1,6 +1,7 @@
 """One run of an experiment: what decides it, whether it is there, and how it is made."""
 
 import logging
+import os
 import time
 import traceback
 from collections.abc import Iterator, Mapping
@@ -16,12 +17,13 @@ from kedro.framework.startup import bootstrap_project
 from kedro.io import DataCatalog
 from kedro.runner import SequentialRunner
 
-from figure_kedro.config import ProjectConfigLoader
+from figure_kedro.config import FEATURES_ALONE, ProjectConfigLoader
 from figure_kedro.datasets.files.data_folder import check_storage, local_folder
 from figure_kedro.datasets.files.scratch import memory_of_run
 from figure_kedro.datasets.run_folder import RunFolder
 from figure_kedro.datasets.sources.raw_files import NoRawFileError
 from figure_kedro.earlier import earlier_nodes
+from figure_kedro.evaluation import HEADS
 from figure_kedro.execution import make_executor, use_executor
 from figure_kedro.experiments.shows import SHOWS, Show, stage_of
 from figure_kedro.machine_errors import find_user_error
@@ -76,7 +78,8 @@ class Run:
     def command(self) -> str:
         """What makes this run by itself."""
         settings = {path: value for path, value in flatten(_given(self.changes)).items() if path not in FOLDERS}
-        return command_line([self.pipeline], settings)
+        env = os.environ.get("KEDRO_ENV")
+        return command_line([self.pipeline], settings, [f"--env={env}"] if env else [])
 
     @property
     def folder(self) -> RunFolder:
@@ -170,7 +173,7 @@ def _catalog(project: Path, loader: ProjectConfigLoader) -> DataCatalog:
     context = KedroContext(
         project_path=project,
         config_loader=loader,
-        env=None,
+        env=loader.env,
         package_name="figure_kedro",
         hook_manager=cast(Any, _NullPluginManager()),  # Kedro's own for "no hooks"; it has no public name
         runtime_params=cast(Any, loader.runtime_params),
@@ -180,12 +183,17 @@ def _catalog(project: Path, loader: ProjectConfigLoader) -> DataCatalog:
 
 def project_loader(project: Path) -> ProjectConfigLoader:
     """The configuration of a project, with nothing given."""
-    return ProjectConfigLoader(str(project / "conf"), **project_settings.CONFIG_LOADER_ARGS)
+    env = os.environ.get("KEDRO_ENV")
+    return ProjectConfigLoader(str(project / "conf"), env=env, **project_settings.CONFIG_LOADER_ARGS)
 
 
 def _given(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Settings in groups, as ``--params`` gives them; those that the chosen part does not have are left aside."""
     given = nested(changes)
+    head, representation = given.get("evaluation", {}).get("head"), given.get("representation")
+    if head in HEADS.names() and HEADS[head].reads == "graph" and representation and "method" not in representation:
+        kept = KINDS["representation"].only_chosen({**representation, **FEATURES_ALONE})
+        given["representation"] = {name: value for name, value in kept.items() if name not in FEATURES_ALONE}
     for group, kind in KINDS.items():
         if isinstance(given.get(group), dict) and given[group].get(kind.tag) in kind.names():
             given[group] = kind.only_chosen(given[group])

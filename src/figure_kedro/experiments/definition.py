@@ -62,6 +62,11 @@ class Experiment(Settings):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"] if isinstance(part, str)) or "its content"
+            if where == "its content":
+                raise UserError(
+                    f"experiment {name}: a file in conf/<environment>/experiments begins with the experiment's name "
+                    f"and has its entries below: {{my_comparison: {{title: ..., rows: ..., columns: ...}}}}"
+                ) from None
             if first["type"] == "extra_forbidden":
                 raise UserError(
                     f"experiment {name}: unknown entry {where!r}; {nearest(where, cls.model_fields)}"
@@ -81,6 +86,15 @@ class Experiment(Settings):
                 raise UserError(f"experiment {name}: remarks: there is no {title!r}; {nearest(title, known)}")
         if self.gain and self.gain not in rows:
             raise UserError(f"experiment {name}: gain: there is no row {self.gain!r}; {nearest(self.gain, rows)}")
+
+    def check_given(self, name: str, given: Mapping[str, Any]) -> None:
+        """What tells cells apart cannot be given for all of them: their titles would say what is not so."""
+        axes = (self.rows, self.columns, self.over)
+        own = {path for axis in axes for _, changes in crossed(axis) for path in changes} - {"evaluation.trials"}
+        for path in given:
+            if path in own:
+                mend = "take --datasets for the cells of one" if path == "dataset" else "leave it out of --params"
+                raise UserError(f"experiment {name}: {path} is what tells its cells apart; {mend}")
 
     def cells(self, given: Mapping[str, Any]) -> "Iterator[Cell]":
         """All cells, row by row, with what is given on the command line on top."""

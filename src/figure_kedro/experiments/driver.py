@@ -1,7 +1,7 @@
 """Makes the runs that experiments need, and keeps what became of them."""
 
-import platform
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,8 @@ class Journal:
 
 
 def make_missing(plan: Plan, executor: Executor, journal: Journal, console: Console) -> list[Key]:
-    """Make every run that is not there, and return the keys of those that failed.
+    """Make every run that is not there, and return the keys of those that failed. MLflow's active run gets one below it
+    for each, those that were there among them.
 
     An interrupt or a kill loses the runs under way, which are resumed from their checkpoints next time.
 
@@ -67,7 +68,10 @@ def make_missing(plan: Plan, executor: Executor, journal: Journal, console: Cons
         journal: Where their ends are written.
         console: Where progress is shown.
     """
-    runs, earlier, failed = plan.missing, journal.lines(), []
+    runs, earlier, failed, reasons = plan.missing, journal.lines(), [], set()
+    for key in plan.runs:
+        if plan.asked_for(key) and plan.folder(key) is not None:
+            log_run(plan, key, None)
     tasks = [
         Task(make, (str(run.project), run.changes, run.pipeline), gpus=_gpus(run), memory=NEEDED_MEMORY) for run in runs
     ]
@@ -77,22 +81,17 @@ def make_missing(plan: Plan, executor: Executor, journal: Journal, console: Cons
         for number, result in ended:
             run = runs[number]
             outcome = Outcome(0.0, result.reason) if isinstance(result, Lost) else result
-            run_id = _log_run(run, outcome)
-            journal.add(run, outcome, run_id)
             if outcome.error:
                 failed.append(run.key)
             else:
                 plan.done.add(run.key)
+            journal.add(run, outcome, log_run(plan, run.key, outcome))
+            if outcome.no_data in reasons:  # told once is enough
+                outcome = replace(outcome, error=f"no raw files of {run.parameters.dataset}, see above")
+            elif outcome.no_data:
+                reasons.add(outcome.no_data)
             progress.ended(number, run_name(run.parameters, last_stage([run.pipeline])), outcome)
     return failed
-
-
-def machine() -> str:
-    """What the times of this machine are told with."""
-    from figure_kedro.training.threads import allowed_cores
-
-    cores = allowed_cores()
-    return f"{platform.machine()} with {cores} core{'s'[: cores > 1]}, {platform.system()}"
 
 
 def start_tracking(loader: ProjectConfigLoader, experiment: str) -> None:
@@ -106,20 +105,28 @@ def start_tracking(loader: ProjectConfigLoader, experiment: str) -> None:
     mlflow.set_experiment(experiment)
 
 
-def _log_run(run: Run, outcome: Outcome) -> str:
-    """A run below the active one for MLflow, written here and by nobody else."""
+def log_run(plan: Plan, key: Key, outcome: Outcome | None) -> str:
+    """A run below the active one for MLflow, written here and by nobody else.
+
+    Args:
+        plan: Of which the run is one.
+        key: Of the run.
+        outcome: How it ended; ``None`` if it was there before.
+    """
     if mlflow.active_run() is None:
         return ""
-    stage = last_stage([run.pipeline])
+    run, stage = plan.runs[key], last_stage([plan.runs[key].pipeline])
     with mlflow.start_run(nested=True, run_name=run_name(run.parameters, stage)) as child:
         mlflow.log_params(run_params(run.parameters, stage))
-        mlflow.log_metric("seconds", outcome.seconds)
-        mlflow.set_tags({**run_tags(run.parameters, stage, run.command), "pipeline": run.pipeline})
-        if outcome.error:
+        tags = {**run_tags(run.parameters, stage, run.command), "pipeline": run.pipeline, "cells": plan.places(key)}
+        mlflow.set_tags(tags)
+        if outcome is not None:
+            mlflow.log_metric("seconds", outcome.seconds)
+        if outcome is not None and outcome.error:
             mlflow.set_tag("error", outcome.error)
             mlflow.end_run("FAILED")
-        elif stage == "evaluation":
-            record = run.folder.load("summary.json")
+        elif stage == "evaluation" and (folder := plan.folder(key)) is not None:
+            record = folder.load("summary.json")
             mlflow.set_tags({"data_checksum": record.data_checksum, **path_tags(record.artefacts)})
             mlflow.log_metrics(record_metrics(record))
         return str(child.info.run_id)

@@ -1,5 +1,7 @@
 """How far an experiment has come."""
 
+import threading
+import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
@@ -7,14 +9,17 @@ from typing import Self
 from rich.console import Console
 
 from figure_kedro.experiments.cells import Outcome
-from figure_kedro.progress import Bar, left_in_words
+from figure_kedro.progress import Bar, in_words, left_in_words
+
+BEAT_SECONDS = 5.0
+"""Between two looks at the time while runs are under way; a pipe gets a line of it only now and then."""
 
 
 class CellProgress:
     """Shows how many runs have ended and how long the rest may take.
 
     What is left is estimated from earlier runs like the ones that are to come, scaled by how well the estimates have
-    done so far, and from the mean of this session's where there is none.
+    done so far, and from the mean of this session's where there is none. Long runs are told while they last, too.
 
     Args:
         console: Where to show it.
@@ -28,21 +33,47 @@ class CellProgress:
         self._total = len(estimates)
         self._seconds: list[float] = []
         self._expected = self._compared = 0.0
-        self._bar = Bar("runs", console)
-        self._terminal = console.is_terminal
+        self._bar, self._console = Bar("runs", console), console
+        self._turn, self._over = threading.Lock(), threading.Event()
+        self._last, self._heart = time.monotonic(), threading.Thread(target=self._beat, daemon=True)
 
     def __enter__(self) -> Self:
-        if self._terminal and self._total:
-            self._bar.show(0.0, [f"0 of {self._total}", self.left()])
+        if self._total:
+            if self._console.is_terminal:
+                self._bar.show(0.0, [self._count, self.left()])
+            self._heart.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._over.set()
+        if self._heart.is_alive():
+            self._heart.join()
         self._bar.close()
+
+    def _beat(self) -> None:
+        while not self._over.wait(BEAT_SECONDS):
+            with self._turn:
+                if self._left:
+                    waiting = f"{in_words(time.monotonic() - self._last)} since the last one"
+                    self._bar.show(self._share, [self._count, self.left(), waiting])
+
+    @property
+    def _share(self) -> float:
+        return (self._total - len(self._left)) / self._total
+
+    @property
+    def _count(self) -> str:
+        return f"{self._total - len(self._left)} of {self._total}"
 
     def ended(self, number: int, title: str, outcome: Outcome) -> None:
         """Count a run; a pipe gets a line for the first one, every failure and the last one."""
+        with self._turn:
+            self._ended(number, title, outcome)
+
+    def _ended(self, number: int, title: str, outcome: Outcome) -> None:
+        self._last = time.monotonic()
         expected = self._left.pop(number)
         if not outcome.error:
             self._seconds.append(outcome.seconds)
@@ -50,13 +81,16 @@ class CellProgress:
                 self._expected, self._compared = self._expected + expected, self._compared + outcome.seconds
         if outcome.error:
             self._bar.print(f"{title}: {outcome.error}")
-        done = self._total - len(self._left)
         telling = not outcome.error and (len(self._seconds) == 1 or not self._left)
-        self._bar.show(done / self._total, [f"{done} of {self._total}", self.left(), f"last {title}"], line=telling)
+        self._bar.show(self._share, [self._count, self.left(), f"last {title}"], line=telling)
 
     def left(self) -> str:
         """In words, how long the rest may take."""
-        return left_in_words(self.seconds_left()) if self._left else "done"
+        if not self._left:
+            return "done"
+        seconds, passed = self.seconds_left(), time.monotonic() - self._last
+        # what is under way has lasted for a while; longer than was thought, nobody knows
+        return left_in_words(seconds - passed if seconds is not None and seconds > passed else None)
 
     def seconds_left(self) -> float | None:
         """Estimated seconds until all have ended; ``None`` as long as nothing is known."""

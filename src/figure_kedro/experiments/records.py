@@ -1,13 +1,13 @@
 """Records of runs that are kept in files, so that a page outlives the machine that measured it.
 
 ``results.jsonl`` has the record of every evaluation. ``results_files.jsonl`` has what cells show beside it: times,
-coefficients of filters, statistics of data sets. ``results_without_data.json`` says of data sets why they could not be
-had.
+coefficients of filters, statistics of data sets. ``results_page.json`` says which experiments are on the page,
+and of data sets why they could not be had.
 """
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from figure_kedro.experiments.shows import stage_of
 from figure_kedro.migration import raised_versions
 from figure_kedro.parameters import check_parameters
 from figure_kedro.reporting.record import RunRecord
+
+PAGE = "results_page.json"
 
 FIRST_VERSION = 1
 """Of a part, for records from before parts had versions."""
@@ -115,14 +117,28 @@ def read_records(folder: Path) -> dict[Key, Recorded]:
     return records
 
 
-def take_up_reasons(folder: Path, found: Mapping[str, str], there: Iterable[str]) -> dict[str, str]:
-    """Add why data sets could not be had to what a folder says of others, and leave out those that are there now."""
-    path = folder / "results_without_data.json"
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    reasons = {dataset: why for dataset, why in sorted({**known, **found}.items()) if dataset not in {*there}}
-    if reasons != known:
-        write_whole(path, json.dumps(reasons, indent=1) + "\n")
-    return reasons
+@dataclass
+class Page:
+    """What a kept page is made of beside its records.
+
+    Args:
+        experiments: Their names, in the order of the page.
+        given: What was the same for all cells in place of what the experiments say.
+        without_data: Why data sets could not be had, by their names.
+    """
+
+    experiments: list[str] = field(default_factory=list)
+    given: dict[str, Any] = field(default_factory=dict)
+    without_data: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> "Page":
+        """Of a folder; an empty one if it has no page."""
+        path = folder / PAGE
+        return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls()
+
+    def write(self, folder: Path) -> None:
+        write_whole(folder / PAGE, json.dumps(asdict(self), indent=1) + "\n")
 
 
 def write_records(folder: Path, records: Iterable[Recorded]) -> None:

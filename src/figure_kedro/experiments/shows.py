@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from figure_kedro.errors import UserError, nearest
 from figure_kedro.evaluation.metric import METRICS
@@ -17,12 +17,13 @@ class Measured:
 
     value: float | None = None
     deviation: float | None = None
-    count: int = 1
+    count: int = 0
     unit: str = ""
     digits: int = 2
     higher_is_better: bool | None = None
     beside: str = ""
     picture: bytes | None = None
+    counted: Literal["splits", "runs"] = "splits"
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,15 @@ class Show:
         needs: Files in the run's folder that are there when it has run.
         read: Reads the number from them, given what stands behind the dot in ``alpha.A^2``.
         details: Gives what may stand there, the empty text if nothing needs to; ``None`` if only a run can tell.
+        unit, digits: In which it is written.
     """
 
     pipeline: str
     needs: tuple[str, ...]
     read: Callable[[Load, str], Measured]
     details: Callable[[], tuple[str, ...]] | None = lambda: ("",)
+    unit: str = ""
+    digits: int = 2
 
 
 def _score(load: Load, detail: str) -> Measured:
@@ -49,17 +53,17 @@ def _score(load: Load, detail: str) -> Measured:
     scores = record.scores[detail] if detail else record
     deciding = detail in ("", record.metric)  # of the others nothing is known without twins
     kept = deciding and record.settings.get("source", {}).get("directed") and record.twin_free_mean is not None
-    beside = f"{record.twin_free_mean:.2f} without twins" if kept else ""
+    beside = f"direction kept, {record.twin_free_mean:.2f} without twins" if kept else ""
     deviation = scores.test_std if record.splits > 1 else None  # one split has none
-    return Measured(scores.test_mean, deviation, record.splits, "%", 2, True, beside)
+    return Measured(scores.test_mean, deviation, record.splits, unit="%", higher_is_better=True, beside=beside)
 
 
-def _time(name: str, factor: float, unit: str, digits: int) -> Callable[[Load, str], Measured]:
+def _timing(name: str, factor: float, unit: str, digits: int) -> Show:
     def read(load: Load, detail: str) -> Measured:
         value = load("timing.json").get(name)
         return Measured(None if value is None else factor * value, unit=unit, digits=digits, higher_is_better=False)
 
-    return read
+    return Show("representation", ("timing.json",), read, unit=unit, digits=digits)
 
 
 def _alpha(load: Load, detail: str) -> Measured:
@@ -97,13 +101,13 @@ PICTURES = ("tsne", "correlations", "filter_responses")
 PIPELINES = ("data_processing", "representation", "projection", "evaluation", "reporting", "__default__")
 
 SHOWS: dict[str, Show] = {
-    "score": Show("evaluation", ("summary.json",), _score, lambda: ("", *METRICS.names())),
-    "epoch_time": Show("representation", ("timing.json",), _time("mean_epoch_seconds", 1000, "ms", 2)),
-    "total_time": Show("representation", ("timing.json",), _time("total_seconds", 1, "s", 1)),
-    "epochs": Show("representation", ("timing.json",), _time("epochs", 1, "", 0)),
-    "memory": Show("representation", ("timing.json",), _time("peak_memory_mb", 1, "MB", 1)),
-    "storage": Show("representation", ("timing.json",), _time("storage_mb", 1, "MB", 1)),
-    "alpha": Show("evaluation", ("summary.json", "split_alphas.csv"), _alpha, None),
+    "score": Show("evaluation", ("summary.json",), _score, lambda: ("", *METRICS.names()), unit="%"),
+    "epoch_time": _timing("mean_epoch_seconds", 1000, "ms", 2),
+    "total_time": _timing("total_seconds", 1, "s", 1),
+    "epochs": _timing("epochs", 1, "", 0),
+    "memory": _timing("peak_memory_mb", 1, "MB", 1),
+    "storage": _timing("storage_mb", 1, "MB", 1),
+    "alpha": Show("evaluation", ("summary.json", "split_alphas.csv"), _alpha, None, digits=3),
     "statistics": Show("data_processing", ("dataset_statistics.csv",), _statistic, None),
     "picture": Show("reporting", tuple(f"{name}.png" for name in PICTURES), _picture, lambda: PICTURES),
     "scheme": Show("", (), lambda load, detail: Measured(), lambda: PIPELINES),

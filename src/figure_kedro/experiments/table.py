@@ -1,7 +1,7 @@
 """A table of results as it is printed: numbers, what stands beside them, and where they come from."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 State = Literal["done", "missing", "failed", "stale"]
@@ -24,9 +24,9 @@ class Shown:
         text: Shown in place of a number: an error's one line, or words.
         beside: Words in square brackets after the number, such as the accuracy without twins.
         picture: A PNG, shown in place of a number.
-        command: That makes the cell.
-        settings: That differ from the plain data set's, by path.
-        data_checksum, run_id, date, version: Of the run.
+        command: That makes the cell, with the settings that differ from the plain data set's.
+        data_checksum, run_id, date, version: Of the run, or of all runs behind the cell as far as they differ.
+        counted: What ``count`` counts.
     """
 
     state: State
@@ -42,11 +42,11 @@ class Shown:
     beside: str = ""
     picture: bytes | None = None
     command: str = ""
-    settings: dict[str, str] = field(default_factory=dict)
     data_checksum: str = ""
     run_id: str = ""
     date: str = ""
     version: str = ""
+    counted: Literal["splits", "runs"] = "splits"
 
     @property
     def difference(self) -> float | None:

@@ -1,5 +1,6 @@
 """From runs that are there to tables that can be printed."""
 
+import shlex
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,13 +25,7 @@ from figure_kedro.reporting.results import mean_and_std
 TIMED = ("epoch_time", "total_time", "memory")
 
 
-def tables_of(
-    plan: Plan,
-    failures: Mapping[Key, str],
-    machine: str,
-    run_ids: Mapping[Key, str],
-    without_data: Mapping[str, str] | None = None,
-) -> list[Table]:
+def tables_of(plan: Plan, failures: Mapping[Key, str], machine: str, run_ids: Mapping[Key, str]) -> list[Table]:
     """The tables of all experiments of a plan, from what is there.
 
     Args:
@@ -38,21 +33,45 @@ def tables_of(
         failures: The one line of runs that failed, by key.
         machine: What times were measured on.
         run_ids: MLflow's, by key.
-        without_data: Why data sets could not be had, by their names; a table with empty cells of one says it.
     """
-    tables = [_table(name, plan, failures, machine, run_ids) for name in plan.experiments]
-    return [replace(table, notes=table.notes + _without_data(plan, table.name, without_data or {})) for table in tables]
+    return [_table(name, plan, failures, machine, run_ids) for name in plan.experiments]
 
 
-def _without_data(plan: Plan, name: str, reasons: Mapping[str, str]) -> tuple[str, ...]:
-    """Why cells of a table are empty whose data sets could not be had."""
-    keys = {key for _, keys in plan.cells[name] for key in keys}
-    empty = {dataset for _, dataset, _ in keys - plan.done - plan.recorded.keys()}
-    return tuple(f"{dataset}: {why}." for dataset, why in reasons.items() if dataset in empty)
+def with_reasons(table: Table, plan: Plan, without_data: Mapping[str, str]) -> Table:
+    """A table for others, which says why its cells are empty, and how what was not measured can be.
+
+    Args:
+        table: Of the plan.
+        plan: What its cells need.
+        without_data: Why data sets could not be had, by their names.
+    """
+    there = plan.done | plan.recorded.keys()
+    empty = [(cell, [key for key in keys if key not in there]) for cell, keys in plan.cells[table.name]]
+    names = {dataset for _, keys in empty for _, dataset, _ in keys}
+    reasons = [f"{dataset}: {why}." for dataset, why in without_data.items() if dataset in names]
+    to_make = [
+        f"Not measured: {cell.row or '-'}, {cell.column or '-'}: {plan.runs[key].command}"
+        for cell, keys in empty
+        for key in keys
+        if key[1] not in without_data
+    ]
+    return replace(table, notes=(*table.notes, *reasons, *to_make))
+
+
+def only(table: Table, plan: Plan) -> Table:
+    """A table without the rows and columns that have no cell of the data sets in question."""
+    asked = {(cell.row, cell.column) for cell, keys in plan.cells[table.name] if any(map(plan.asked_for, keys))}
+    rows, columns = {row for row, _ in asked}, {column for _, column in asked}
+    return replace(
+        table,
+        rows=tuple(row for row in table.rows if row in rows),
+        columns=tuple(column for column in table.columns if column in columns),
+    )
 
 
 def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run_ids: Mapping[Key, str]) -> Table:
     experiment = plan.experiments[name]
+    given = [f"{path}={value}" for path, value in plan.given.items()]
     cells = {
         (cell.row, cell.column): _shown(name, cell, keys, plan, failures, run_ids) for cell, keys in plan.cells[name]
     }
@@ -67,7 +86,7 @@ def _table(name: str, plan: Plan, failures: Mapping[Key, str], machine: str, run
         columns += (ahead,)
     return Table(
         name=name,
-        title=experiment.title,
+        title=", ".join([experiment.title, *given]),
         rows=tuple(experiment.row_titles),
         columns=columns,
         cells=cells,
@@ -91,23 +110,30 @@ def _shown(
     show, _, detail = cell.show.partition(".")
     paper = paper_numbers().get((name, cell.row, cell.column), (None, None))
     known: dict[str, Any] = {"paper": paper[0], "paper_deviation": paper[1]}
+    if "evaluation.splits" in plan.given:  # the paper's deviation is over all of them
+        known["paper_deviation"] = None
     if show == "scheme":
         return Shown("done", picture=scheme(detail))
-    if not keys:
-        return Shown("missing", **known)
     runs = [plan.runs[key] for key in keys]
-    known |= {"command": runs[0].command}  # its --params are the settings that differ
+    known |= {"command": runs[0].command if len(runs) == 1 else _command(name, plan)}
     folders = [folder for key in keys if (folder := plan.folder(key)) is not None and folder.has(*SHOWS[show].needs)]
     if len(folders) < len(keys):
         failed = next((failures[key] for key in keys if key in failures), "")
-        known |= {"digits": whole_or_two(paper[0])} if show == "statistics" and paper[0] is not None else {}
+        number = paper[0] if show == "statistics" else None
+        digits = SHOWS[show].digits if number is None else whole_or_two(number)
+        known |= {"unit": SHOWS[show].unit, "digits": digits}
         return Shown("failed", text=failed, **known) if failed else Shown("missing", **known)
     try:
         if plan.experiments[name].together == "best_on_validation":
             measured = [chosen_in_each_split([folder.load("summary.json") for folder in folders])]
         else:
             measured = [SHOWS[show].read(folder.load, detail) for folder in folders]
-        origin = _origin(folders[0], SHOWS[show].needs[0], run_ids.get(keys[0], ""))
+        origin = _together_from(
+            [
+                _origin(folder, SHOWS[show].needs[0], run_ids.get(key) or key[-1])
+                for folder, key in zip(folders, keys, strict=True)
+            ]
+        )
     except UserError as error:
         return Shown("failed", text=str(error), **known)
     except (OSError, ValueError, KeyError, TypeError) as error:  # a damaged file costs its cell, not the report
@@ -116,6 +142,12 @@ def _shown(
         return Shown("failed", text=f"what it left cannot be read ({line}); remove {places}", **known)
     stale = any(isinstance(folder, Recorded) and folder.stale for folder in folders)
     return Shown("stale" if stale else "done", **known, **_together(measured), **origin)
+
+
+def _command(name: str, plan: Plan) -> str:
+    """What makes cells over several runs."""
+    given = ",".join(f"{path}={value}" for path, value in plan.given.items())
+    return f"kedro experiment run {name}" + (f" --params {shlex.quote(given)}" if given else "")
 
 
 def chosen_in_each_split(records: Sequence[RunRecord]) -> Measured:
@@ -165,11 +197,23 @@ def _together(measured: list[Measured]) -> dict[str, Any]:
     values = [one.value for one in measured if one.value is not None]
     if len(measured) > 1 and values:
         deviation = statistics.stdev(values) if len(values) > 1 else None
-        fields |= {"value": statistics.fmean(values), "deviation": deviation, "count": len(values), "beside": ""}
+        fields |= {"value": statistics.fmean(values), "deviation": deviation, "beside": ""}
+        fields |= {"count": len(values), "counted": "runs"}
     return fields
 
 
-def _origin(folder: RunFolder | Recorded, first: str, run_id: str) -> dict[str, Any]:
+def _together_from(origins: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """Where a cell over several runs comes from: what they have in common, and how far they differ."""
+    known = {name: sorted({origin[name] for origin in origins if origin.get(name)}) for name in origins[0]}
+    words = {
+        name: " to ".join([values[0], values[-1]]) if name == "date" else f"{values[0]} and {len(values) - 1} more"
+        for name, values in known.items()
+        if len(values) > 1
+    }
+    return words | {name: values[0] for name, values in known.items() if len(values) == 1}
+
+
+def _origin(folder: RunFolder | Recorded, first: str, run_id: str) -> dict[str, str]:
     """Where a number comes from."""
     if not folder.has("summary.json"):
         return {"run_id": run_id, "date": folder.date(first)}

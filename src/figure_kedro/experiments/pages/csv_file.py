@@ -8,7 +8,7 @@ from figure_kedro.experiments.pages.words import all_cells
 from figure_kedro.experiments.table import Shown, Table
 
 FIELDS = (
-    *("table", "row", "column", "state", "value", "deviation", "count", "unit", "paper", "paper_deviation"),
+    *("table", "row", "column", "state", "value", "deviation", "count", "counted", "unit", "paper", "paper_deviation"),
     *("difference", "standard_error", "beside", "text", "command", "data_checksum", "run_id", "date", "version"),
 )
 
@@ -35,6 +35,7 @@ def _line(cell: Shown) -> dict[str, object]:
     )
     return {name: getattr(cell, name) for name in same} | {
         "count": cell.count or None,
+        "counted": cell.counted if cell.count else "",
         "difference": _derived(cell.difference),
         "standard_error": None if cell.difference is None else _derived(cell.standard_error),
         "text": cell.text or ("picture" if cell.picture else ""),

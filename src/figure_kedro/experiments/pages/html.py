@@ -22,7 +22,7 @@ from figure_kedro.experiments.pages.words import (
 from figure_kedro.experiments.table import Shown, Table
 from figure_kedro.reporting.document import Content, box, page, picture, tag
 
-HOW_TO = "Press a cell to see what made it: command, settings, data, run, date and version."
+HOW_TO = "Press a cell to see what made it: the command with its settings, data, run, date and version."
 
 
 def html_page(tables: Sequence[Table], title: str) -> str:
@@ -156,5 +156,5 @@ def _pressed(content: list[Content], cell: Shown, name: str) -> list[Content]:
 def _about(cell: Shown, title: str, name: str) -> Element:
     lines = []
     for fact, value in facts(cell):
-        lines += [tag("dt", fact), tag("dd", tag("code", value) if fact in ("command", "settings") else value)]
+        lines += [tag("dt", fact), tag("dd", tag("code", value) if fact == "command" else value)]
     return tag("div", tag("strong", title), tag("dl", *lines), class_="about", id=name, popover="auto")

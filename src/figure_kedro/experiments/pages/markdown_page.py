@@ -116,10 +116,6 @@ def _note(table: Table, cells: Sequence[Where]) -> str:
 def _fact(name: str, value: str) -> str:
     if name == "command":
         return _code(value)
-    if name == "settings":
-        return f"settings {', '.join(_code(line) for line in value.splitlines())}"
-    if name == "splits or runs":
-        return "1 split or run" if value == "1" else f"{value} {name}"
     return f"{name}{':' if name in ('failed', 'stale') else ''} {_text(value)}"
 
 

@@ -67,19 +67,26 @@ def failures(table: Table) -> dict[tuple[str, str], int]:
 
 def facts(cell: Shown) -> list[tuple[str, str]]:
     """Where a cell comes from: names and values, those that are known."""
-    settings = "\n".join(f"{path} = {value}" for path, value in cell.settings.items())
     named = {
         "failed": failure(cell) if cell.state == "failed" else "",
         "stale": STALE if cell.state == "stale" else "",
-        "splits or runs": str(cell.count) if cell.count else "",
+        "over": counted(cell),
         "command": cell.command,
-        "settings": settings,
         "data": cell.data_checksum,
         "run": cell.run_id,
         "date": cell.date,
         "version": cell.version,
     }
     return [(name, value) for name, value in named.items() if value]
+
+
+def counted(cell: Shown) -> str:
+    """Over how many splits or runs a cell is, in words.
+
+    >>> counted(Shown("done", 1.0, count=10)), counted(Shown("done", 1.0, count=1, counted="runs"))
+    ('10 splits', '1 run')
+    """
+    return "" if not cell.count else f"{cell.count} {cell.counted if cell.count > 1 else cell.counted[:-1]}"
 
 
 def measured(table: Table) -> list[Shown]:
@@ -119,8 +126,8 @@ def explanation(table: Table) -> list[str]:
         sentences.append(f"All values are in {unit}.")
     spreads = [cell for cell in numbers if cell.deviation is not None]
     if spreads:
-        counts = {cell.count for cell in spreads}
-        over = f"{counts.pop()} splits or runs" if len(counts) == 1 else "splits or runs"
+        counts = sorted({counted(cell) for cell in spreads})
+        over = counts[0] if len(counts) == 1 else " or ".join(sorted({cell.counted for cell in spreads}))
         sentences.append(f"Ours are means and sample standard deviations over {over} (divided by n - 1).")
     papers = [cell for _, _, cell in all_cells(table) if cell.paper is not None]
     if papers:
