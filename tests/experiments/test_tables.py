@@ -75,8 +75,18 @@ def test_the_score_without_twins_stands_beside_the_deciding_metric_alone(shown):
     assert [cell.beside for cell in shown(leave, settings=CSBM, rows=rows)] == [
         "direction kept, 25.00 without twins",
         "direction kept, 25.00 without twins",
-        "",
+        "direction kept",
     ]
+
+
+@pytest.mark.parametrize(("source", "beside"), [({"directed": False}, "25.00 without twins"), ({}, "")])
+def test_a_graph_whose_links_may_have_a_direction_has_it_where_it_is_dropped_too(source, beside, shown):
+    def leave(runs):
+        twins = {"twin_free_test": [0.25], "test_twins": [0.5]}
+        leave_scores(runs[0], [0.5], columns=twins, settings={"source": source})
+
+    (cell,) = shown(leave, settings=CSBM)
+    assert cell.beside == beside
 
 
 def test_the_papers_number_stands_beside_ours(shown):

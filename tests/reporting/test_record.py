@@ -139,7 +139,7 @@ def test_record_says_how_many_test_nodes_are_copies_and_what_the_others_reach():
     assert [row["twin_free_test"] for row in record.per_split] == pytest.approx([50.0, 60.0])
     assert [row["test_twins"] for row in record.per_split] == [10.0, 13.0]
     assert set(record.scores) == {"accuracy"}
-    assert "55.00 (7.07) on test nodes that are no copy of a training node" in shown(record).replace("\n", " ")
+    assert "test nodes have the very neighbours of a training node" in shown(record).replace("\n", " ")
     assert RunRecord.read(record.model_dump(mode="json")) == record
 
 

@@ -52,10 +52,14 @@ def _score(load: Load, detail: str) -> Measured:
         raise UserError(f"there is no score {detail!r} of this run; {nearest(detail, record.scores)}")
     scores = record.scores[detail] if detail else record
     deciding = detail in ("", record.metric)  # of the others nothing is known without twins
-    kept = deciding and record.settings.get("source", {}).get("directed") and record.twin_free_mean is not None
-    beside = f"direction kept, {record.twin_free_mean:.2f} without twins" if kept else ""
+    source = record.settings.get("source", {})
+    beside = ["direction kept"] if source.get("directed") else []
+    if deciding and "directed" in source and record.twin_free_mean is not None:  # twins are those of published links
+        beside.append(f"{record.twin_free_mean:.2f} without twins")
     deviation = scores.test_std if record.splits > 1 else None  # one split has none
-    return Measured(scores.test_mean, deviation, record.splits, unit="%", higher_is_better=True, beside=beside)
+    return Measured(
+        scores.test_mean, deviation, record.splits, unit="%", higher_is_better=True, beside=", ".join(beside)
+    )
 
 
 def _timing(name: str, factor: float, unit: str, digits: int) -> Show:

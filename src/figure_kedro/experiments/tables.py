@@ -167,7 +167,11 @@ def chosen_in_each_split(records: Sequence[RunRecord]) -> Measured:
     scores = np.array([tables[number].loc[split, f"test_{metric}"] for split, number in chosen.items()])
     mean, deviation = mean_and_std(scores)
     counts = [int((chosen == number).sum()) for number in range(len(records))]
-    return Measured(mean, deviation, len(scores), "%", 2, True, "chosen " + ", ".join(map(str, counts)))
+    beside = "chosen " + ", ".join(map(str, counts))
+    if any("directed" in record.settings["source"] for record in records if record.settings.get("source")):
+        free = [tables[number]["twin_free_test"].get(split) for split, number in chosen.items()]
+        beside += f", {np.nanmean(free):.2f} without twins"
+    return Measured(mean, deviation, len(scores), "%", 2, True, beside)
 
 
 def _gain(cells: Mapping[tuple[str, str], Shown], row: str, leader: str, columns: tuple[str, ...]) -> Shown:

@@ -20,8 +20,8 @@ def twin_groups(graph: Graph, *, features: bool = False) -> np.ndarray:
     In the published chameleon and squirrel graphs such duplicates stand in the training and in the test part ("A
     Critical Look at the Evaluation of GNNs under Heterophily", Platonov et al., 2023): a method that finds them scores
     well without having learnt anything about other nodes. Most of them differ in their features. On chameleon two
-    thirds of the test nodes point where a training node points, and on the others FiGURe is as good without the
-    direction of links as with it (36.7 against 35.9 %), while on all it gains eight points by it.
+    thirds of the test nodes have links to exactly the nodes that a training node has links to. The direction of links
+    gains eight points there on all nodes, and none on the others.
 
     Rows are compared by sums of random 64-bit numbers, one for each neighbour, feature and value; two different rows
     have equal sums with a probability of about :math:`2^{-64}`. A node without neighbours has no twin.

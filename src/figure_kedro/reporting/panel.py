@@ -32,7 +32,7 @@ def summary_panel(record: RunRecord, artefacts: Mapping[str, str], mlflow_comman
     add("validation", with_spread(record.val_mean, record.val_std))
     if record.test_twins:
         free = with_spread(record.twin_free_mean, record.twin_free_std)
-        add("without twins", f"{free} on test nodes that are no copy of a training node ({record.test_twins:.0f} are)")
+        add("without twins", f"{free}; {record.test_twins:.0f} test nodes have the very neighbours of a training node")
     add("paper", against_paper(record))
     for other, scores in record.scores.items():
         if other != record.metric:

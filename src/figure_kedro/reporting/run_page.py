@@ -106,7 +106,7 @@ def _reached(record: RunRecord) -> Iterable[tuple[str, Content]]:
         yield "the paper's number", "none for these settings"
     if record.test_twins:
         free = with_spread(record.twin_free_mean, record.twin_free_std, "%")
-        yield "without twins", f"{free} on test nodes that are no copy of a training node ({record.test_twins:.0f} are)"
+        yield "without twins", f"{free}; {record.test_twins:.0f} test nodes have the very neighbours of a training node"
     for name, scores in record.scores.items():
         if name != record.metric:
             yield f"test {name}", with_spread(scores.test_mean, scores.test_std, "%")
