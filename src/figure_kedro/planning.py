@@ -161,7 +161,7 @@ def announce(run: Parameters, size: GraphSize, limited: Memory, nodes: Collectio
     logger.info(
         "%s nodes and %s edges will take about %s of memory (limit %s: %s), %s of disk and %s",
         f"{size.nodes:,}",
-        f"{size.entries // 2:,}",
+        f"{size.entries // (1 if getattr(run.source, 'directed', False) else 2):,}",
         _bytes(need.memory),
         _bytes(limited.limit),
         way,

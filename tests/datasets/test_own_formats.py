@@ -185,6 +185,22 @@ def test_directions_that_graphml_has_are_not_dropped_in_silence(tmp_path, caplog
     assert "set source.directed=true to keep it" in caplog.text
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".npz", ".graphml"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_edges_that_all_come_in_pairs_get_a_hint_where_their_direction_is_asked_for(tmp_path, caplog, suffix, directed):
+    pairs, file = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")], tmp_path / f"pairs{suffix}"
+    if suffix == ".csv":
+        pd.DataFrame(pairs, columns=["from", "to"]).to_csv(file, index=False)
+    elif suffix == ".npz":
+        np.savez(file, edges=np.array(pairs), ids=np.array(["a", "b", "c"]))
+    else:
+        nx.write_graphml(nx.DiGraph(pairs), file)
+    load(edges=file, directed=directed)
+    hint = f"{file}: every edge has its reverse, so the graph is symmetric; leave source.directed out"
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert [line.replace(" (edges)", "") for line in told] == [hint] * directed
+
+
 BOMB = b"""<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <graph edgedefault="directed"><node id="&b;"/></graph></graphml>"""

@@ -1,5 +1,7 @@
 """``kedro search`` as a user runs it."""
 
+import json
+import re
 import shutil
 from pathlib import Path
 
@@ -33,8 +35,38 @@ def test_the_best_settings_become_a_data_set_that_runs(command, tmp_path, writte
     chosen = yaml.safe_load(text)[written.stem]
     assert chosen["source"]["nodes"] == 120
     assert "self_loops" in chosen["filters"]
-    small = {"evaluation.trials": 1, "evaluation.splits": 1, "data_folder": tmp_path}
+    small = {"evaluation.trials": 2, "evaluation.splits": 1, "data_folder": tmp_path}
     assert command("run", "--pipelines=evaluation", dataset=written.stem, **small).exit_code == 0
+    (summary,) = (tmp_path / "08_reporting" / written.stem).glob("*/summary.json")
+    scores = [float(score) for score in re.findall(r"\d\. .*: (\d+\.\d+)", result.output)]
+    assert json.loads(summary.read_text())["val_mean"] == pytest.approx(max(scores), abs=0.01), "what was compared"
+
+
+def test_settings_of_the_data_sets_own_file_are_kept(tmp_path, written):
+    source = written.with_name(f"{written.stem}_own.yml")
+    source.parent.mkdir(parents=True, exist_ok=True)
+    own = {"source": {"kind": "csbm", "nodes": 120}, "protocols": {"best": {"features": {"normalise": "columns"}}}}
+    try:
+        source.write_text(yaml.safe_dump({source.stem: own}))
+        params = f"dataset={source.stem},data_folder={tmp_path},representation.dim=4"
+        options = ["--params", params, "--budget", "2", "--splits", "1", "--trials", "1"]
+        result = CliRunner().invoke(KedroCLI(PROJECT), ["search", *options, "--name", written.stem])
+        assert result.exit_code == 0, result.output
+        assert yaml.safe_load(written.read_text())[written.stem]["features"]["normalise"] == "columns"
+        other = CliRunner().invoke(KedroCLI(PROJECT), ["search", *options, "--name", source.stem])
+        assert other.exit_code == 2
+        assert f"there is a data set '{source.stem}' already; choose another name with --name" in other.output
+    finally:
+        source.unlink()
+
+
+def test_what_is_wrong_with_the_graph_itself_is_told_once(tmp_path, written):
+    params = f"dataset=own,source.edges={tmp_path / 'missing.csv'},data_folder={tmp_path},representation.dim=4"
+    options = ["--params", params, "--splits", "1", "--trials", "1", "--name", written.stem]
+    result = CliRunner().invoke(KedroCLI(PROJECT), ["search", *options])
+    assert result.exit_code == 2, result.output
+    assert len([line for line in result.output.splitlines() if line[:1].isdigit()]) == 2
+    assert not written.exists()
 
 
 def test_a_mistake_is_one_line_and_writes_nothing(command, tmp_path, written):

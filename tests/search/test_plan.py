@@ -65,10 +65,42 @@ def test_direction_is_asked_of_graphs_that_have_one():
 
 def test_degrees_of_both_sides_are_asked_of_graphs_that_have_a_direction():
     asked = [
-        [tried.get("source.directed", False) for tried in dict(rounds(graph))["degrees"][1:]]
+        [tried.get("source.directed", False) for tried in dict(rounds(graph))["degrees and levels"][1:]]
         for graph in (parameters(), parameters(kind="wikipedia", name="squirrel"))
     ]
-    assert asked == [[False], [False, True]]
+    assert asked == [[False], [False, True, False]]
+
+
+def test_levels_are_asked_only_where_the_direction_is_kept():
+    for kept in (True, False):
+        graph = parameters(kind="npz_archive", labels="year")
+
+        def score(changes, kept=kept):
+            return 2.0 if changes.get("source.directed") is kept else 1.0
+
+        search = Search(graph, score, 50)
+        list(search.run())
+        levels = [tried for tried in search.tried if tried.changes.get("features.structural") == "levels"]
+        assert [tried.changes["source.directed"] for tried in levels] == [True] * kept
+
+
+def test_what_is_given_is_the_same_in_all_comparisons():
+    given = {"representation.method": "dgi", "filters.bank": "bernstein", "representation.dim": 8}
+    search = Search(parameters(), lambda changes: 1.0, 50, given)
+    list(search.run())
+    assert search.tried
+    for tried in search.tried:
+        assert {path: tried.changes.get(path, value) for path, value in given.items()} == given
+
+
+def test_nothing_is_compared_twice():
+    for graph in (parameters(), parameters(kind="wikipedia", name="squirrel")):
+        search = Search(graph, lambda changes: 1.0, 100)
+        list(search.run())
+        usual = {"filters.bank": graph.filters.bank, "filters.size": 4, "projection.scale": graph.projection.scale}
+        usual |= {"features.structural": "auto"}
+        effective = [repr(sorted({**usual, **tried.changes}.items())) for tried in search.tried]
+        assert len(set(effective)) == len(effective)
 
 
 def test_words_in_both_directions_are_compared_with_no_other_bank():
@@ -78,7 +110,9 @@ def test_words_in_both_directions_are_compared_with_no_other_bank():
     search = Search(parameters(kind="wikipedia", name="squirrel"), score, 50)
     list(search.run())
     banks = {
-        tried.changes["filters.bank"] for tried in search.tried if tried.changes.get("filters.direction") == "both"
+        tried.changes.get("filters.bank", "monomial")
+        for tried in search.tried
+        if tried.changes.get("filters.direction") == "both"
     }
     assert banks == {"monomial"}
 

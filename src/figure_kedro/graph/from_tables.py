@@ -17,7 +17,7 @@ from figure_kedro.graph.edge_table import edge_weights, endpoint_columns, warn_o
 from figure_kedro.graph.graph import Graph
 from figure_kedro.graph.ids import as_ids, rows_of, sorted_ids
 from figure_kedro.graph.node_table import Nodes, nodes_of_table
-from figure_kedro.graph.symmetry import first_asymmetry
+from figure_kedro.graph.symmetry import tell_if_symmetric
 
 logger = logging.getLogger(__name__)
 
@@ -152,10 +152,6 @@ def graph_of_rows(edges: EdgeList, nodes: Nodes, columns: Columns, name: str, pl
     graph = dataclasses.replace(graph, feature_names=nodes.feature_names or None, trusted=True)
     direction = "directed" if graph.directed else "undirected"
     logger.info("%s: %d nodes and %d %s edges", name, graph.num_nodes, graph.num_edges, direction)
-    if graph.directed and first_asymmetry(graph.adjacency) is None:
-        logger.warning(
-            "%s: every edge has its reverse, so the graph is symmetric; leave %s out",
-            place,
-            columns.setting("directed"),
-        )
+    if graph.directed:
+        tell_if_symmetric(graph.adjacency, place, columns.setting("directed"))
     return graph

@@ -1,9 +1,25 @@
 """Whether a sparse matrix equals its transpose, without the transpose in memory."""
 
+import logging
+
 import numpy as np
 import scipy.sparse as sp
 
 from figure_kedro.graph.row_blocks import csr_blocks
+
+logger = logging.getLogger(__name__)
+
+
+def tell_if_symmetric(adjacency: sp.csr_array, place: str, setting: str) -> None:
+    """A hint for whoever has asked for the direction of edges that all come in pairs.
+
+    Args:
+        adjacency: Of the directed graph.
+        place: Where it is from.
+        setting: The setting that asked for it.
+    """
+    if first_asymmetry(adjacency) is None:
+        logger.warning("%s: every edge has its reverse, so the graph is symmetric; leave %s out", place, setting)
 
 
 def first_asymmetry(matrix: sp.csr_array) -> tuple[int, int] | None:

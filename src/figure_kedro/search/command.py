@@ -18,6 +18,7 @@ from figure_kedro.datasets.typed_json import RunRecordDataset
 from figure_kedro.errors import UserError
 from figure_kedro.machine_errors import find_user_error
 from figure_kedro.parameters import DATASET_NAME, KINDS, Parameters
+from figure_kedro.parts import flatten
 from figure_kedro.reporting.markdown import to_markdown
 from figure_kedro.search.plan import Changes, Search, nested
 
@@ -42,22 +43,26 @@ def search(project: Path, given: dict[str, Any], *, budget: int, splits: int, tr
         raise UserError(f"--name {name!r} is no name of a data set; use letters, digits, _ and -")
     fixed = {"evaluation.splits": splits, "evaluation.trials": trials}
     start = _parameters(project, _with(given, {}))
+    name = name or f"{start.dataset}_best"
+    _check_name(name, project, start)
     console = rich.get_console()
 
     def score(changes: Changes) -> float:
         return _validation_score(project, _with(given, {**fixed, **changes}))
 
-    plan = Search(start, score, budget)
+    plan = Search(start, score, budget, flatten(given))
     for number, tried in enumerate(plan.run(), start=1):
         shown = f"{tried.score:.2f}" if tried.score is not None else f"failed: {tried.remark}"
         console.print(f"{number}. {_shown(tried.changes)}: {shown}", markup=False, highlight=False)
+        if number > 1 and tried.score is None and {one.remark for one in plan.tried} == {tried.remark}:
+            raise UserError(tried.remark)  # it is not about any one of the settings
     if plan.best is None:
         raise UserError(
             f"none of {len(plan.tried)} settings could be evaluated; the last said: {plan.tried[-1].remark}"
         )
-    name = name or f"{start.dataset}_best"
     file = project / "conf" / "local" / "datasets" / f"{name}.yml"
-    write_whole(file, _data_set_file(name, start, given, plan, splits, trials))
+    best = _parameters(project, _with(given, plan.best.changes))
+    write_whole(file, _data_set_file(name, best, plan, splits, trials))
     console.print(f"best on validation: {_shown(plan.best.changes)}; kept as {file}", markup=False, highlight=False)
     console.print(f"kedro run --params dataset={name}", markup=False, highlight=False)
     return file
@@ -101,23 +106,45 @@ def _validation_score(project: Path, given: dict[str, Any]) -> float:
     return record.val_mean
 
 
-def _data_set_file(name: str, start: Parameters, given: dict[str, Any], plan: Search, splits: int, trials: int) -> str:
-    """The new data set: its source, what was given, and what was chosen; what was compared stands above it."""
+def _check_name(name: str, project: Path, start: Parameters) -> None:
+    """Whether a new data set may have this name: if there is one, it is an earlier search's on the same graph."""
+    args = project_settings.CONFIG_LOADER_ARGS
+    known = ProjectConfigLoader(str(project / "conf"), **args)["datasets"]
+    if name in known and known[name].get("source") != start.source.model_dump(mode="json"):
+        raise UserError(f"there is a data set {name!r} already; choose another name with --name")
+
+
+def _data_set_file(name: str, best: Parameters, plan: Search, splits: int, trials: int) -> str:
+    """The new data set: its source, and all settings that are not those of every data set. What was compared stands
+    above it."""
     rows = [
         {"round": tried.round, "settings": _shown(tried.changes), "validation": tried.score, "remark": tried.remark}
         for tried in plan.tried
     ]
     table = to_markdown(pd.DataFrame(rows))
-    here = ("dataset", "data_folder", "raw_mirror", "memory")
-    kept = {group: values for group, values in given.items() if group not in here}
-    own = {"source": start.source.model_dump(mode="json")}
-    chosen: Any = OmegaConf.to_container(OmegaConf.merge(own, kept, nested(plan.best.changes if plan.best else {})))
     head = [
-        f"What suits {start.dataset}, chosen on validation alone ({splits} splits, {trials} trials for each of "
+        f"What suits {best.dataset}, chosen on validation alone ({splits} splits, {trials} trials for each of "
         f"{len(plan.tried)} settings):",
         *table.splitlines(),
     ]
-    return "".join(f"# {line}\n" for line in head) + yaml.safe_dump({name: chosen}, sort_keys=False)
+    return "".join(f"# {line}\n" for line in head) + yaml.safe_dump({name: _differences(best, plan)}, sort_keys=False)
+
+
+def _differences(best: Parameters, plan: Search) -> dict[str, Any]:
+    """The source, what was compared, and whatever else is not the default of the parts that are chosen."""
+    told = {*plan.given, *(plan.best.changes if plan.best else {})}
+    kept: dict[str, Any] = {"source": best.source.model_dump(mode="json")}
+    for group, kind in KINDS.items():
+        if group != "source":
+            settings = flatten(getattr(best, group).model_dump(mode="json"))
+            usual = flatten(kind.parse({kind.tag: settings[kind.tag]}).model_dump(mode="json"))
+            different = {
+                path: value
+                for path, value in settings.items()
+                if path == kind.tag or f"{group}.{path}" in told or usual.get(path) != value
+            }
+            kept[group] = nested(different)
+    return kept
 
 
 def _shown(changes: Changes) -> str:

@@ -10,7 +10,7 @@ from figure_kedro.parameters import Parameters
 Changes = dict[str, Any]
 """Settings by their paths, as ``--params`` takes them."""
 
-ALWAYS_DIRECTED = ("wikipedia", "filtered_wikipedia", "arxiv")
+ALWAYS_DIRECTED = ("wikipedia", "filtered_wikipedia", "arxiv", "npz_archive")
 """Sources whose edges have a direction that may be kept or not."""
 
 
@@ -42,22 +42,24 @@ class Search:
         parameters: What the search starts from.
         score: Scores settings on validation; a :class:`~figure_kedro.errors.UserError` is a failure of these alone.
         budget: How many settings are compared at the most.
+        given: What is the same in all comparisons, by path: no other value of these is tried.
     """
 
     parameters: Parameters
     score: Callable[[Changes], float]
     budget: int
+    given: Mapping[str, Any] = field(default_factory=dict)
     tried: list[Tried] = field(default_factory=list)
 
     def run(self) -> Iterator[Tried]:
         """Compare settings until all rounds are over or the budget is spent, and yield each as it is known."""
-        chosen: Changes = {"representation.method": "untrained"}
+        chosen: Changes = {} if "representation.method" in self.given else {"representation.method": "untrained"}
         for title, alternatives in rounds(self.parameters):
             here: Tried | None = None
             for alternative in alternatives:
                 changes = {**chosen, **alternative}
-                if changes.get("filters.direction") == "both" and changes.get("filters.bank") != "monomial":
-                    continue  # words are monomials
+                if not self._possible(changes):
+                    continue
                 known = next((tried for tried in self.tried if tried.changes == changes), None)
                 if known is None:
                     if len(self.tried) >= self.budget:
@@ -69,6 +71,14 @@ class Search:
                     here = known
             if here is not None:
                 chosen = here.changes
+
+    def _possible(self, changes: Changes) -> bool:
+        if any(self.given.get(path, value) != value for path, value in changes.items()):
+            return False
+        if changes.get("filters.direction") == "both" and changes.get("filters.bank", "monomial") != "monomial":
+            return False  # words are monomials
+        directed = changes.get("source.directed", getattr(self.parameters.source, "directed", False))
+        return bool(directed) or changes.get("features.structural") != "levels"  # which edges' direction gives
 
     @property
     def best(self) -> Tried | None:
@@ -97,14 +107,18 @@ def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
         else:  # the user's own edges, which they say are directed
             directions = [ignored, *kept]
         degrees.append({**degrees[1], **ignored})  # of both sides, beside filters that do not tell them apart
+        degrees.append({"features.structural": "levels"})
     both = {"filters.bank": "monomial", "filters.size": 3}  # seven words
     graph = [
         {**direction, **loop, **(both if direction.get("filters.direction") == "both" else {})}
         for direction in directions
         for loop in loops
     ]
-    banks: list[Changes] = [{"filters.bank": bank} for bank in ("monomial", "bernstein", "chebyshev")]
+    names = ("monomial", "bernstein", "chebyshev")
+    banks: list[Changes] = [{}, *({"filters.bank": name} for name in names if name != parameters.filters.bank)]
     banks.append({"filters.bank": "chebyshev", "filters.size": 6})  # larger ones of the others gained nothing anywhere
+    scale = parameters.projection.scale
+    scales: list[Changes] = [{}, *({"projection.scale": other} for other in ("none", "unit") if other != scale)]
     learners: list[Changes] = [
         {"representation.method": "untrained"},
         {"representation.method": "propagation"},
@@ -114,9 +128,9 @@ def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
     ]
     return [
         ("direction and self-loops", graph),
-        ("degrees", degrees),
+        ("degrees and levels", degrees),
         ("filter bank", banks),
-        ("scale of rows", [{"projection.scale": scale} for scale in ("none", "unit")]),
+        ("scale of rows", scales),
         ("what learns", learners),
     ]
 

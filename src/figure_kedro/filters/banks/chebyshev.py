@@ -11,7 +11,7 @@ from figure_kedro.filters.bank import BANKS, BankSettings, FilterBank, Propagate
 
 
 class ChebyshevSettings(BankSettings):
-    """Chebyshev polynomials: bounded at any order."""
+    """Chebyshev polynomials: bounded at any order on undirected graphs."""
 
     bank: Literal["chebyshev"] = "chebyshev"
 
@@ -23,9 +23,9 @@ class Chebyshev(FilterBank):
 
     .. math:: F_i = T_i(L - I), \quad T_0 = I, \; T_1(x) = x, \; T_i(x) = 2 x T_{i-1}(x) - T_{i-2}(x)
 
-    With :math:`L - I = -A_n`, ``K - 1`` products and two blocks held. Responses stay within [-1, 1] at any order. An
-    isolated node without self-loops has :math:`A_n` zero and gets :math:`T_i(0)`: its features, zeros, or their
-    negative, in turn.
+    With :math:`L - I = -A_n`, ``K - 1`` products and two blocks held. On undirected graphs responses stay within
+    [-1, 1] at any order. An isolated node without self-loops has :math:`A_n` zero and gets :math:`T_i(0)`: its
+    features, zeros, or their negative, in turn.
     """
 
     Settings = ChebyshevSettings

@@ -20,6 +20,7 @@ from figure_kedro.graph import Graph
 from figure_kedro.graph.columns import Columns
 from figure_kedro.graph.from_networkx import ID, SOURCE, TARGET
 from figure_kedro.graph.from_tables import graph_from_tables
+from figure_kedro.graph.symmetry import tell_if_symmetric
 from figure_kedro.parts import Decides
 
 logger = logging.getLogger(__name__)
@@ -103,10 +104,15 @@ class Own(Source):
         settings = self.settings
         check_readable(settings.edges)
         if settings.edges.endswith(".npz"):
-            return graph_of_archive(settings, name)
+            graph = graph_of_archive(settings, name)
+            if graph.directed:
+                tell_if_symmetric(graph.adjacency, settings.edges, settings.setting("directed"))
+            return graph
         if settings.edges.endswith(GRAPHML):
             edges, nodes, directed = read_graphml(settings.edges)
-            if directed and not settings.directed:
+            back = edges[[SOURCE, TARGET]].rename(columns={SOURCE: TARGET, TARGET: SOURCE}).drop_duplicates()
+            one_way = directed and len(edges.merge(back)) < len(edges)
+            if one_way and not settings.directed:
                 logger.warning(
                     "%s: its edges have a direction, which is dropped; set source.directed=true to keep it",
                     settings.edges,
