@@ -157,6 +157,31 @@ def test_a_second_time_nothing_is_made_again(project, smoke, inside):
     assert "4 are there" in output
     assert files(data / "08_reporting" / "csbm") == before
     assert len(journal(data)) == lines
+    client = mlflow.MlflowClient(f"sqlite:///{data / 'mlflow' / 'mlflow.db'}")
+    number = client.get_experiment_by_name("experiments").experiment_id
+    newest, *_ = client.search_runs([number], "run_name = 'smoke'", max_results=10)
+    below = client.search_runs([number], f"tags.`mlflow.parentRunId` = '{newest.info.run_id}'")
+    places = {f"smoke: {method} / homophily {share}" for method in ("DGI", "FiGURe") for share in (0.1, 0.9)}
+    assert {run.data.tags["cells"] for run in below} == places, "the comparison is the table this time, too"
+
+
+def test_a_kept_page_is_added_to_and_other_settings_have_a_report_of_their_own(project, smoke, inside, tmp_path):
+    page, reports = tmp_path / "page", project / "data" / "08_reporting" / "experiments"
+    inside("report", "smoke", "--output", str(page))
+    inside("report", "shared", "--output", str(page))
+    text = (page / "results.md").read_text()
+    assert text.index("## Smoke test") < text.index("## Two cells with the same embeddings")
+    assert "Not measured: one, score: kedro run --pipelines=evaluation" in text.replace("\\", "")
+    refused = inside("report", "smoke", "--output", str(page), "--trials", "1", code=2)
+    assert "has a page with other --params (none); take another --output" in refused
+    before = files(reports / "smoke")
+    inside("report", "smoke", "--trials", "1")
+    assert files(reports / "smoke") == before
+    assert (
+        "0 of 4 cells measured" in (reports / "smoke-evaluation.trials-1" / "smoke-evaluation.trials-1.md").read_text()
+    )
+    told = inside("status", "smoke", "--records", str(page), data_folder=tmp_path / "none")
+    assert ["smoke", "4", "4", "0", "0"] in [line.split() for line in told.splitlines()]
 
 
 def test_a_dry_run_tells_and_writes_nothing(inside, tmp_path):
@@ -188,6 +213,10 @@ def test_a_cell_that_fails_is_told_in_one_line_and_the_others_are_done(inside, t
     assert "some runs failed" in output
     assert len(numbers(tmp_path)) == 1
     assert [bool(line["error"]) for line in journal(tmp_path)] == [True, False]
+    client = mlflow.MlflowClient(f"sqlite:///{tmp_path / 'mlflow' / 'mlflow.db'}")
+    number = client.get_experiment_by_name("experiments").experiment_id
+    states = {run.info.run_name: run.info.status for run in client.search_runs([number])}
+    assert states["failing"] == "FAILED"
     folder = tmp_path / "08_reporting" / "experiments" / "failing"
     for ending in ("html", "md", "csv"):
         assert reason.replace("_", "") in (folder / f"failing.{ending}").read_text().replace("\\", "").replace("_", "")
@@ -232,6 +261,7 @@ def test_an_interrupt_ends_all_at_once_and_says_nothing_ugly(workers, project, t
     assert psutil.wait_procs(workers, timeout=10)[1] == []
     assert "Traceback" not in output
     assert "Error" not in output
+    assert "the same command goes on where this one was" in output
     assert time.monotonic() - began < 30
     client = mlflow.MlflowClient(f"sqlite:///{tmp_path / 'mlflow' / 'mlflow.db'}")
     number = client.get_experiment_by_name("experiments").experiment_id
@@ -241,5 +271,9 @@ def test_an_interrupt_ends_all_at_once_and_says_nothing_ugly(workers, project, t
 def test_a_mistake_is_one_line(inside):
     output = inside("run", "smok", code=2)
     assert "there is no experiment 'smok'; did you mean 'smoke'?" in output
+    output = inside("run", "smoke", "--dry-run", code=2, **{"source.homophily": 0.5})
+    assert "source.homophily is what tells its cells apart; leave it out of --params" in output
+    output = inside("run", "--ray", "smoke", "shared", code=2)
+    assert "--ray 'smoke' is no address" in output
     output = inside("run", "smoke", "--workers", "9999", code=2)
     assert "9999 workers on" in output
