@@ -38,6 +38,9 @@ from figure_kedro.parts import flatten
 from figure_kedro.progress import in_words
 from figure_kedro.run_owner import owned_runs
 
+KEPT = "results"
+"""Name of a page in a folder of one's own."""
+
 LONGEST_NAME = 100
 """Of a report's folder, so that it fits into a path."""
 
@@ -132,7 +135,7 @@ def report(
     page.write(output)
     # for others, to whom this machine's failures and numbers of runs say nothing
     tables = [with_reasons(table, plan, page.without_data) for table in tables_of(plan, {}, machine(), {})]
-    return _report(output, "results", [only(table, plan) for table in tables])
+    return _report(output, KEPT, [only(table, plan) for table in tables])
 
 
 def _not_shown(tables: Iterable[Table]) -> list[str]:
@@ -152,7 +155,7 @@ def _file_name(plan: Plan, datasets: bool = False) -> str:
 
 
 def _report(folder: Path, name: str, tables: list[Table]) -> Path:
-    title = tables[0].title if len(tables) == 1 else "Results"
+    title = tables[0].title if len(tables) == 1 and name != KEPT else "Results"
 
     def picture_path(table: Table, row: str, column: str) -> str:
         where = "_".join(part for part in (table.name, row, column) if part)

@@ -36,7 +36,8 @@ def html_page(tables: Sequence[Table], title: str) -> str:
     index = [_index(tables, anchors)] if len(tables) > 1 else []
     known = any(facts(cell) for table in tables for _, _, cell in all_cells(table))
     how_to = [tag("p", HOW_TO, class_="how")] if known else []
-    sections = [_section(table, anchor) for table, anchor in zip(tables, anchors, strict=True)]
+    headed = [table.title for table in tables] != [title]  # a page of one table has its title
+    sections = [_section(table, anchor, headed) for table, anchor in zip(tables, anchors, strict=True)]
     return page(title, tag("h1", title), *index, *how_to, *sections)
 
 
@@ -48,8 +49,8 @@ def _index(tables: Sequence[Table], anchors: Sequence[str]) -> Element:
     return tag("nav", tag("ol", *lines, class_="index"), aria_label="Tables")
 
 
-def _section(table: Table, anchor: str) -> Element:
-    parts = [tag("h2", table.title)]
+def _section(table: Table, anchor: str, headed: bool) -> Element:
+    parts = [tag("h2", table.title)] if headed else []
     if table.caption:
         parts.append(tag("p", table.caption, class_="caption"))
     parts.append(box(_grid(table, anchor), table.title))

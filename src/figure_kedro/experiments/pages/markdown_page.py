@@ -28,14 +28,15 @@ def markdown_page(tables: Sequence[Table], title: str, picture_path: PicturePath
         title: Of the page.
         picture_path: Says where a picture was saved; without it pictures are left out.
     """
-    return "\n\n".join([f"# {_text(title)}", *(_section(table, picture_path) for table in tables)]) + "\n"
+    headed = [table.title for table in tables] != [title]  # a page of one table has its title
+    return "\n\n".join([f"# {_text(title)}", *(_section(table, headed, picture_path) for table in tables)]) + "\n"
 
 
-def _section(table: Table, picture_path: PicturePath | None) -> str:
+def _section(table: Table, headed: bool, picture_path: PicturePath | None) -> str:
     notes = _numbered_notes(table)
     listed = [f"{index}. {_note(table, cells)}" for index, cells in enumerate(_grouped(notes), 1)]
     parts = [
-        f"## {_text(table.title)}",
+        f"## {_text(table.title)}" if headed else "",
         _text(table.caption),
         _grid(table, notes, picture_path),
         "\n".join(f"- {_text(note)}" for note in (*table.notes, " ".join(explanation(table)))),
