@@ -277,3 +277,12 @@ def test_a_mistake_is_one_line(inside):
     assert "--ray 'smoke' is no address" in output
     output = inside("run", "smoke", "--workers", "9999", code=2)
     assert "9999 workers on" in output
+
+
+def test_an_environment_has_experiments_of_its_own(project, inside, monkeypatch, tmp_path):
+    monkeypatch.setenv("KEDRO_ENV", "")  # what the command sets is gone after the test
+    file = project / "conf" / "lab" / "experiments" / "other.yml"
+    file.parent.mkdir(parents=True)
+    file.write_text(SHARED.replace("shared:", "other:"))
+    assert "there is no experiment 'other'" in inside("status", "other", code=2)
+    assert "--env=lab" in inside("run", "other", "--dry-run", "--env", "lab", data_folder=tmp_path)

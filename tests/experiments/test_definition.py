@@ -214,3 +214,9 @@ def test_every_cell_of_our_own_files_resolves(rows_only):
             if identity not in resolved:
                 resolved[identity] = Run.of(loader, changes, show).key
     assert len(resolved) > 50
+
+
+def test_a_file_that_does_not_begin_with_a_name_says_how_one_begins(project):
+    (project / "conf" / "local" / "experiments" / "mine.yml").write_text("caption: C\ntitle: T\nrows: {a: {}}\n")
+    with pytest.raises(UserError, match="begins with the experiment's name and has its entries below"):
+        command.show_list(project)
