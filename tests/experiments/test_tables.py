@@ -300,6 +300,18 @@ def test_a_run_is_chosen_in_each_split_by_its_validation_score_alone(shown):
     assert mean.value == pytest.approx(45.0)
 
 
+def test_the_accuracy_without_twins_is_that_of_the_runs_that_were_chosen(shown):
+    def leave(runs):
+        source = {"settings": {"source": {"directed": False}}}
+        twins = {"test_twins": [1.0, 1.0]}
+        leave_scores(runs[0], [0.1, 0.2], val=[0.9, 0.4], columns={"twin_free_test": [0.3, 0.4], **twins}, **source)
+        leave_scores(runs[1], [0.6, 0.7], val=[0.8, 0.5], columns={"twin_free_test": [0.5, 0.6], **twins}, **source)
+
+    over = {"a": {"source.homophily": 0.1}, "b": {"source.homophily": 0.9}}
+    (cell,) = shown(leave, settings=CSBM, over=over, together="best_on_validation")
+    assert cell.beside == "chosen 1, 1, 45.00 without twins"
+
+
 def test_runs_on_other_splits_are_not_chosen_from_together(shown):
     def leave(runs):
         leave_scores(runs[0], [0.1, 0.2])

@@ -168,8 +168,8 @@ def chosen_in_each_split(records: Sequence[RunRecord]) -> Measured:
     mean, deviation = mean_and_std(scores)
     counts = [int((chosen == number).sum()) for number in range(len(records))]
     beside = "chosen " + ", ".join(map(str, counts))
-    if any("directed" in record.settings["source"] for record in records if record.settings.get("source")):
-        free = [tables[number]["twin_free_test"].get(split) for split, number in chosen.items()]
+    if all("directed" in record.settings.get("source", {}) and record.twin_free_mean is not None for record in records):
+        free = [tables[number].loc[split, "twin_free_test"] for split, number in chosen.items()]
         beside += f", {np.nanmean(free):.2f} without twins"
     return Measured(mean, deviation, len(scores), "%", 2, True, beside)
 
