@@ -136,6 +136,11 @@ def explanation(table: Table) -> list[str]:
         )
         error = " ± its standard error" if any(cell.standard_error is not None for cell in numbers) else ""
         sentences.append(f"Below stand the paper's value{divided} and ours less the paper's{error}.")
+    if any(cell.beside.endswith("without twins") for cell in numbers):
+        sentences.append(
+            "Without twins: the accuracy on test nodes that have not exactly the links of a training node, in the "
+            "published direction."
+        )
     if table.ranks():
         sentences.append(f"The best of a {table.best_of} is bold, the second best underlined.")
     if below := _far_below(table):
