@@ -18,10 +18,10 @@ NAMES = (
 
 def test_the_page_is_what_the_record_gives(tmp_path):
     bootstrap_project(PROJECT)
-    for name in ("results.jsonl", "results_files.jsonl"):
+    for name in ("results.jsonl", "results_files.jsonl", "results_page.json"):
         shutil.copy(PROJECT / "docs" / name, tmp_path)
     report(PROJECT, NAMES, {"data_folder": str(tmp_path / "none")}, output=tmp_path)
-    for name in ("results.md", "results.csv", "results.jsonl", "results_files.jsonl"):
+    for name in ("results.md", "results.csv", "results.jsonl", "results_files.jsonl", "results_page.json"):
         assert (tmp_path / name).read_text() == (PROJECT / "docs" / name).read_text(), name
     assert f"kedro experiment report {' '.join(NAMES)} --output docs" in (PROJECT / "docs/evaluation.md").read_text()
 
