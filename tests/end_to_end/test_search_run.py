@@ -14,7 +14,7 @@ PROJECT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def written(tmp_path):
+def written(_own_tracking, tmp_path):
     """Where the search writes its data set, which is gone after the test."""
     file = PROJECT / "conf" / "local" / "datasets" / f"tried_{tmp_path.name}.yml"
     before = file.parent.exists()
