@@ -201,7 +201,7 @@ def test_equal_settings_give_the_same_graph_in_the_same_place(session, folder):
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_published_data_set_has_its_counts(session, folder, mirror, name):
-    as_published = {"source": {"directed": False}} if name in ("chameleon", "squirrel") else {}
+    as_published = {"protocol": "paper"} if name in ("chameleon", "squirrel") else {}
     session(["data_processing"], data_folder=str(folder), raw_mirror=str(mirror), dataset=name, **as_published)
     row = statistics(folder, name)
     columns = ("nodes", "edges", "features", "classes", "train", "val", "test")

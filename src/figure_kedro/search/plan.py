@@ -78,7 +78,8 @@ class Search:
         if changes.get("filters.direction") == "both" and changes.get("filters.bank", "monomial") != "monomial":
             return False  # words are monomials
         directed = changes.get("source.directed", getattr(self.parameters.source, "directed", False))
-        return bool(directed) or changes.get("features.structural") != "levels"  # which edges' direction gives
+        structural = changes.get("features.structural", self.parameters.features.structural)
+        return bool(directed) or structural != "levels"  # which the direction of edges gives
 
     @property
     def best(self) -> Tried | None:
@@ -107,7 +108,8 @@ def rounds(parameters: Parameters) -> list[tuple[str, list[Changes]]]:
         else:  # the user's own edges, which they say are directed
             directions = [ignored, *kept]
         degrees.append({**degrees[1], **ignored})  # of both sides, beside filters that do not tell them apart
-        degrees.append({"features.structural": "levels"})
+        if parameters.features.structural != "levels":
+            degrees.append({"features.structural": "levels"})
     both = {"filters.bank": "monomial", "filters.size": 3}  # seven words
     graph = [
         {**direction, **loop, **(both if direction.get("filters.direction") == "both" else {})}

@@ -41,7 +41,7 @@ class Levels(StructuralFeatures):
         if not graph.directed:
             raise UserError(
                 f"features.structural=levels needs a directed graph and {graph.name} is undirected; set "
-                "source.directed=true if its source has that setting, or choose degrees"
+                "source.directed=true if its source has that setting, or choose degrees or auto"
             )
         return level_features(graph, self.settings.bins)
 
