@@ -63,7 +63,8 @@ td.picture img { display: block; width: 22rem; height: auto; background: #fff; b
 td.picture.alone img { width: auto; max-width: min(60rem, calc(100vw - 4rem)); }
 td.stale img { filter: grayscale(1); }
 .small { display: block; font-size: 0.75rem; line-height: 1.35; color: var(--muted); }
-.beside, .unit, .none { color: var(--muted); }
+.unit, .none { color: var(--muted); }
+.beside { max-width: 9rem; margin-left: auto; white-space: normal; }
 .stale s, .stale .words { color: var(--muted); }
 .flag { font-size: 0.75rem; color: var(--stale); }
 .failed .flag { font-size: inherit; color: var(--failed); }

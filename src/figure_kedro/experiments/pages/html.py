@@ -125,7 +125,7 @@ def _content(cell: Shown, rank: int, unit: str | None) -> list[Content]:
     content = _number(cell, rank, unit) if cell.value is not None else [_words(cell)]
     if cell.state == "stale":
         content = [*(content if cell.picture else [tag("s", *content)]), " ", tag("span", "stale", class_="flag")]
-    beside: list[Content] = [" ", tag("span", f"[{cell.beside}]", class_="beside")] if cell.beside else []
+    beside: list[Content] = [" ", tag("span", f"[{cell.beside}]", class_="small beside")] if cell.beside else []
     return [*content, *beside]
 
 
