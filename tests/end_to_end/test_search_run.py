@@ -10,6 +10,10 @@ import yaml
 from click.testing import CliRunner
 from kedro.framework.cli.cli import KedroCLI
 
+from figure_kedro.errors import UserError
+from figure_kedro.parameters import check_parameters
+from figure_kedro.search.command import _check_name
+
 PROJECT = Path(__file__).parents[2]
 
 
@@ -58,6 +62,15 @@ def test_settings_of_the_data_sets_own_file_are_kept(tmp_path, written):
         assert f"there is a data set '{source.stem}' already; choose another name with --name" in other.output
     finally:
         source.unlink()
+
+
+def test_a_search_may_be_made_again_though_it_has_chosen_a_direction(written):
+    start = check_parameters({"dataset": "c", "source": {"kind": "wikipedia", "name": "chameleon", "directed": False}})
+    written.parent.mkdir(parents=True, exist_ok=True)
+    written.write_text(yaml.safe_dump({written.stem: {"source": start.source.model_dump() | {"directed": True}}}))
+    _check_name(written.stem, PROJECT, start)
+    with pytest.raises(UserError, match="already; choose another name"):
+        _check_name("squirrel", PROJECT, start)
 
 
 def test_what_is_wrong_with_the_graph_itself_is_told_once(tmp_path, written):

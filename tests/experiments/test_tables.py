@@ -274,6 +274,13 @@ def test_a_table_of_one_data_set_has_its_columns_alone(planned):
     assert (only(table, plan).columns, only(table, plan).rows) == (("drawn",), ("a", "b"))
 
 
+def test_a_table_of_all_data_sets_keeps_schemes_and_gains(planned):
+    rows = {"a": {"representation.dim": 8}, "b": {"representation.dim": 9}}
+    plan = planned(one={"settings": CSBM, "rows": rows, "gain": "a"}, two={"show": "scheme.evaluation"})
+    for table in tables_of(plan, {}, "a machine", {}):
+        assert only(table, plan) == table
+
+
 def test_the_title_says_what_was_given_for_all_cells_and_the_papers_deviation_is_left_out_where_splits_are(planned):
     entries = {"title": "T", "settings": CSBM, "rows": {"DeepWalk": {}}, "columns": {"squirrel": {}}}
     (table,) = tables_of(planned(table_1=entries, given={"evaluation.splits": 3}), {}, "a machine", {})

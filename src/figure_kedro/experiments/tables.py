@@ -59,13 +59,14 @@ def with_reasons(table: Table, plan: Plan, without_data: Mapping[str, str]) -> T
 
 
 def only(table: Table, plan: Plan) -> Table:
-    """A table without the rows and columns that have no cell of the data sets in question."""
-    asked = {(cell.row, cell.column) for cell, keys in plan.cells[table.name] if any(map(plan.asked_for, keys))}
-    rows, columns = {row for row, _ in asked}, {column for _, column in asked}
+    """A table without the rows and columns all of whose cells are of other data sets than those in question."""
+    other = {
+        (cell.row, cell.column) for cell, keys in plan.cells[table.name] if keys and not any(map(plan.asked_for, keys))
+    }
     return replace(
         table,
-        rows=tuple(row for row in table.rows if row in rows),
-        columns=tuple(column for column in table.columns if column in columns),
+        rows=tuple(row for row in table.rows if any((row, column) not in other for column in table.columns)),
+        columns=tuple(column for column in table.columns if any((row, column) not in other for row in table.rows)),
     )
 
 

@@ -110,7 +110,9 @@ def _check_name(name: str, project: Path, start: Parameters) -> None:
     """Whether a new data set may have this name: if there is one, it is an earlier search's on the same graph."""
     args = project_settings.CONFIG_LOADER_ARGS
     known = ProjectConfigLoader(str(project / "conf"), **args)["datasets"]
-    if name in known and known[name].get("source") != start.source.model_dump(mode="json"):
+    same = {"directed": None}  # which a search may have chosen
+    source = known.get(name, {}).get("source", {})
+    if name in known and source | same != start.source.model_dump(mode="json") | same:
         raise UserError(f"there is a data set {name!r} already; choose another name with --name")
 
 
