@@ -113,7 +113,9 @@ def test_no_local_process_is_left_when_all_is_done(two_cores):
 def test_processes_that_begin_early_import_what_they_are_told_and_are_the_ones_that_work(two_cores):
     executor = LocalProcesses(2)
     executor.start("colorsys")
-    begun = {child.pid for child in children()}
+    begun = {
+        worker.process.pid for worker in executor._early
+    }  # a process that has just begun has no name of its own yet
     assert len(begun) == 2
     results = dict(executor.run([Task(work_to_do.imported, ("colorsys",)) for _ in range(4)]))
     assert {process for process, _ in results.values()} <= begun
