@@ -113,7 +113,7 @@ def test_no_local_process_is_left_when_all_is_done(two_cores):
 def test_processes_that_begin_early_import_what_they_are_told_and_are_the_ones_that_work(two_cores):
     executor = LocalProcesses(2)
     executor.start("colorsys")
-    begun = {
+    begun = {worker.process.pid for worker in executor._early}  # one that has just begun may have no name yet
         worker.process.pid for worker in executor._early
     }  # a process that has just begun has no name of its own yet
     assert len(begun) == 2
