@@ -114,8 +114,6 @@ def test_processes_that_begin_early_import_what_they_are_told_and_are_the_ones_t
     executor = LocalProcesses(2)
     executor.start("colorsys")
     begun = {worker.process.pid for worker in executor._early}  # one that has just begun may have no name yet
-        worker.process.pid for worker in executor._early
-    }  # a process that has just begun has no name of its own yet
     assert len(begun) == 2
     results = dict(executor.run([Task(work_to_do.imported, ("colorsys",)) for _ in range(4)]))
     assert {process for process, _ in results.values()} <= begun
